@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"liminal/internal/origin"
 )
 
 // A page of anywhere may send a body without a Content-Type, or as text, and
@@ -33,6 +35,43 @@ func TestABodyThatDoesNotSayItIsJSONIsRefused(t *testing.T) {
 	r, err := http.NewRequestWithContext(t.Context(), "POST", w.url+"/v1/auth/logout", http.NoBody) // what has no body needs no type
 	w.must(err)
 	nobody.send(r).ok()
+}
+
+// A page of another program's is shown in a browser in which somebody may be signed in
+// here. It calls with the key that it was given, and is nobody without it.
+func TestAPageThatIsNamedCallsWithItsKeyOnly(t *testing.T) {
+	t.Parallel()
+	const inbox, evil = "https://inbox.example.org", "https://evil.example"
+	w := newWorld(t, func(o *Options) { o.Pages = origin.New(origin.Options{Hosts: []string{"*"}, Pages: []string{inbox}}) })
+	ada := w.signUp("ada@example.org")
+	nobody := &person{world: w}
+	ask := []string{"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "content-type,x-api-key"}
+	got := nobody.do("OPTIONS", "/langgraph/threads/search", nil, append(ask, "Origin", inbox)...)
+	h := got.header
+	if got.status != 204 || h.Get("Access-Control-Allow-Origin") != inbox || h.Get("Access-Control-Allow-Methods") != "POST" || h.Get("Access-Control-Allow-Headers") != "content-type,x-api-key" || h.Get("Vary") != "Origin" {
+		t.Errorf("the browser asks first: %d %v", got.status, h)
+	}
+	for _, path := range []string{"/langgraph/threads/search", "/v1/chat"} {
+		if got := nobody.do("OPTIONS", path, nil, append(ask, "Origin", evil)...); got.status == 204 || got.header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("a page that is not named is told %d %v", got.status, got.header)
+		}
+	}
+	answer := ada.do("POST", "/v1/chat", map[string]any{"message": "hello"}, "Origin", inbox, "Sec-Fetch-Site", "cross-site")
+	answer.ok()
+	if h := answer.header; h.Get("Access-Control-Allow-Origin") != inbox || h.Get("Access-Control-Allow-Credentials") != "" || !strings.Contains(h.Get("Access-Control-Expose-Headers"), "X-Run-Id") {
+		t.Errorf("its answer has %v", h)
+	}
+	// What is refused is told to it, too.
+	refused := nobody.do("POST", "/v1/chat", map[string]any{"message": "hello"}, "Origin", inbox)
+	refused.fails(401, "unauthorized")
+	if refused.header.Get("Access-Control-Allow-Origin") != inbox {
+		t.Errorf("a refusal has %v", refused.header)
+	}
+	ada.do("POST", "/v1/chat", map[string]any{"message": "hello"}, "Origin", evil).fails(403, "forbidden")
+	// The cookie of who is signed in in that browser opens nothing to it.
+	cookie := refreshCookie + "=" + ada.refresh
+	nobody.do("POST", "/v1/auth/refresh", map[string]any{}, "Origin", inbox, "Cookie", cookie).fails(401, "unauthorized")
+	nobody.do("POST", "/v1/auth/refresh", map[string]any{}, "Origin", w.url, "Sec-Fetch-Site", "same-origin", "Cookie", cookie).ok()
 }
 
 const setupWord = "abcd-efgh-ijkl-mnop"

@@ -206,8 +206,37 @@ func (s *server) addressed(next http.Handler) http.Handler {
 			s.refuse(w, r, err)
 			return
 		}
+		if page := s.Pages.Page(r); page != "" && ours(r.URL.Path) && fromPage(w, r, page) {
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// fromPage lets a page of another program read what it is answered, and reports
+// whether it only asked if it might call. It calls with a key and never with what the
+// browser keeps of who is signed in here: cookies are dropped, and reading what was
+// answered to one is not allowed.
+func fromPage(w http.ResponseWriter, r *http.Request, page string) (asked bool) {
+	r.Header.Del("Cookie")
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", page)
+	h.Add("Vary", "Origin")
+	method := r.Header.Get("Access-Control-Request-Method")
+	if r.Method != http.MethodOptions || method == "" {
+		h.Set("Access-Control-Expose-Headers", strings.Join([]string{
+			"X-Request-Id", conversationHeader, anthropicRequest, "X-Run-Id", "X-Conversation-Id", "X-Message-Id", "X-Session-Id",
+			"Content-Location", "Location", "Retry-After", "Mcp-Session-Id", "WWW-Authenticate",
+		}, ", "))
+		return false
+	}
+	h.Set("Access-Control-Allow-Methods", method)
+	if headers := r.Header.Get("Access-Control-Request-Headers"); headers != "" {
+		h.Set("Access-Control-Allow-Headers", headers)
+	}
+	h.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return true
 }
 
 // ours reports whether a path is the API's, not the client's.

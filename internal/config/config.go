@@ -24,6 +24,9 @@ type Config struct {
 	// AllowedHosts are further names by which people and programs reach Listen,
 	// host or host:port; "*" is any.
 	AllowedHosts []string
+	// AllowedOrigins are origins of other programs' pages that may call the API with
+	// an access key.
+	AllowedOrigins []string
 	// DatabaseURL is a PostgreSQL connection string of a role that owns nothing;
 	// empty: SQLite under Data.
 	DatabaseURL string

@@ -73,6 +73,7 @@ func TestEveryMistakeIsToldAtOnceAndSecretsAreNot(t *testing.T) {
 	_, err := config.Load([]string{
 		"SHARED_FS_ROOT=" + file,
 		"LIMINAL_LISTEN=nowhere",
+		"LIMINAL_ALLOWED_ORIGINS=https://inbox.example.org/, *",
 		"LIMINAL_LISTN=127.0.0.1:1",
 		"LIMINAL_ENTIRELY_ELSE=1",
 		"DATABASE_URL=mysql://root:hunter2@h/d",
@@ -95,6 +96,7 @@ func TestEveryMistakeIsToldAtOnceAndSecretsAreNot(t *testing.T) {
 	for _, want := range []string{
 		file + " is a file; name a folder",
 		"LIMINAL_LISTEN=nowhere is not a host and a port",
+		`LIMINAL_ALLOWED_ORIGINS=https://inbox.example.org/, * has "*", which is no origin`,
 		"LIMINAL_LISTN is no setting of this program; did you mean LIMINAL_LISTEN?",
 		"LIMINAL_ENTIRELY_ELSE is no setting of this program; liminald help environment",
 		"DATABASE_URL is not a URL that begins with postgres:// or postgresql:// (its value is not shown)",
@@ -114,7 +116,7 @@ func TestEveryMistakeIsToldAtOnceAndSecretsAreNot(t *testing.T) {
 			t.Errorf("missing %q in\n%s", want, told)
 		}
 	}
-	if len(mistakes) != 16 || strings.Contains(told, "hunter2") {
+	if len(mistakes) != 17 || strings.Contains(told, "hunter2") {
 		t.Errorf("%d mistakes:\n%s", len(mistakes), told)
 	}
 }

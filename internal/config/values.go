@@ -143,6 +143,21 @@ func hosts(into *[]string, text string) error {
 	return nil
 }
 
+// origins are what a browser says a page is of: scheme, host and a port of its own.
+func origins(into *[]string, text string) error {
+	if err := names(into, text); err != nil {
+		return err
+	}
+	for i, one := range *into {
+		u, err := url.Parse(one)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery+u.Fragment != "" {
+			return fmt.Errorf("has %q, which is no origin, as in https://inbox.example.org; each is named, and * is none", one)
+		}
+		(*into)[i] = u.Scheme + "://" + u.Host
+	}
+	return nil
+}
+
 func fraction(into *float64, text string) error {
 	f, err := strconv.ParseFloat(text, 64)
 	*into = f

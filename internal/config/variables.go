@@ -46,6 +46,10 @@ func places() []Variable {
 			set: func(c *Config, s string) error { return hosts(&c.AllowedHosts, s) },
 		},
 		{
+			Name: "LIMINAL_ALLOWED_ORIGINS", Doc: "origins of other programs' pages that may call the API with an access key, such as https://inbox.example.org, separated by commas",
+			set: func(c *Config, s string) error { return origins(&c.AllowedOrigins, s) },
+		},
+		{
 			Name: "DATABASE_URL", Secret: true, Doc: "PostgreSQL connection string; unset: SQLite in the data folder",
 			set: func(c *Config, s string) error { return schemeURL(&c.DatabaseURL, s, "postgres", "postgresql") },
 		},

@@ -27,6 +27,9 @@ type Options struct {
 	URLs []string
 	// Hosts are further names, host or host:port; "*" is any name.
 	Hosts []string
+	// Pages are origins of other programs' pages that may call with an access key:
+	// "https://inbox.example.org".
+	Pages []string
 	// Local says that nobody reaches the server by a name that is not named
 	// here: on a machine of one's own. Without it, and without URLs and Hosts,
 	// any name is right: a proxy in front may use what it likes.
@@ -40,11 +43,15 @@ type Policy struct {
 	names   map[string]bool // in lower case, without a port
 	at      netip.Addr      // listened on; the zero one: a name
 	methods *http.CrossOriginProtection
+	pages   map[string]bool
 }
 
 // New makes a policy.
 func New(o Options) *Policy {
-	p := &Policy{names: map[string]bool{"localhost": true}, methods: http.NewCrossOriginProtection()}
+	p := &Policy{names: map[string]bool{"localhost": true}, methods: http.NewCrossOriginProtection(), pages: map[string]bool{}}
+	for _, page := range o.Pages {
+		p.pages[strings.ToLower(page)] = true
+	}
 	if host, _, err := net.SplitHostPort(o.Listen); err == nil {
 		p.at, _ = netip.ParseAddr(host)
 		p.all = host == "" || p.at.IsUnspecified()
@@ -106,10 +113,24 @@ func (p *Policy) Check(r *http.Request) error {
 		changed.Method = http.MethodPost
 		asked = &changed
 	}
+	if asked == r && p.Page(r) != "" {
+		return nil
+	}
 	if err := p.methods.Check(asked); err != nil {
-		return fault.New(fault.Forbidden, "A page of another origin (%q) may not do this. Use the page of this server, or set LIMINAL_PUBLIC_URL to where people find it.", cut(r.Header.Get("Origin")))
+		return fault.New(fault.Forbidden, "A page of another origin (%q) may not do this. Use the page of this server, set LIMINAL_PUBLIC_URL to where people find it, or, where it is another program's that calls with an access key, name it in LIMINAL_ALLOWED_ORIGINS.", cut(r.Header.Get("Origin")))
 	}
 	return nil
+}
+
+// Page is the origin of the page that a request comes from, if it is one of Pages;
+// else empty. Whoever serves it must read no cookie of it: the page may act with a key
+// that it was given, and not as who is signed in in the same browser.
+func (p *Policy) Page(r *http.Request) string {
+	from := r.Header.Get("Origin")
+	if from == "" || !p.pages[strings.ToLower(from)] {
+		return ""
+	}
+	return from
 }
 
 func probe(r *http.Request) bool {

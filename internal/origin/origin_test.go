@@ -65,7 +65,7 @@ func TestAServerAnswersToItsOwnNamesOnly(t *testing.T) {
 
 func TestAPageOfAnotherOriginChangesNothing(t *testing.T) {
 	t.Parallel()
-	p := origin.New(origin.Options{Listen: "127.0.0.1:8080", URLs: []string{"https://chat.example.org"}, Hosts: []string{"other.example.org"}, Local: true})
+	p := origin.New(origin.Options{Listen: "127.0.0.1:8080", URLs: []string{"https://chat.example.org"}, Hosts: []string{"other.example.org"}, Pages: []string{"https://inbox.example.org"}, Local: true})
 	const here = "127.0.0.1:8080"
 	socket := []string{"Upgrade", "websocket", "Connection", "Upgrade"}
 	for name, c := range map[string]struct {
@@ -78,6 +78,9 @@ func TestAPageOfAnotherOriginChangesNothing(t *testing.T) {
 		"its own page, of an old browser":   {http.MethodPost, []string{"Origin", "http://" + here}, true},
 		"the public page":                   {http.MethodPost, []string{"Origin", "https://chat.example.org", "Sec-Fetch-Site", "cross-site"}, true},
 		"the page of another of its names":  {http.MethodPost, []string{"Origin", "https://other.example.org", "Sec-Fetch-Site", "cross-site"}, true},
+		"a page that may call with a key":   {http.MethodPost, []string{"Origin", "https://inbox.example.org", "Sec-Fetch-Site", "cross-site"}, true},
+		"that page without its TLS":         {http.MethodPost, []string{"Origin", "http://inbox.example.org"}, false},
+		"that page's socket":                {http.MethodGet, append([]string{"Origin", "https://inbox.example.org"}, socket...), false},
 		"another page":                      {http.MethodPost, []string{"Origin", "https://evil.example"}, false},
 		"another page, which the browser":   {http.MethodDelete, []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, false},
 		"another port of this machine":      {http.MethodPost, []string{"Origin", "http://127.0.0.1:9999", "Sec-Fetch-Site", "same-site"}, false},

@@ -117,7 +117,7 @@ func (p *Platform) SetupWord(ctx context.Context) (string, error) {
 // change something here.
 func pages(o Options) *origin.Policy {
 	return origin.New(origin.Options{
-		Listen: o.Config.Listen, URLs: []string{o.Config.PublicURL}, Hosts: o.Config.AllowedHosts, Local: o.Local,
+		Listen: o.Config.Listen, URLs: []string{o.Config.PublicURL}, Hosts: o.Config.AllowedHosts, Pages: o.Config.AllowedOrigins, Local: o.Local,
 	})
 }
 
