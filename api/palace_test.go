@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -104,4 +105,30 @@ func noAgent(p *person, _ belongings) []attack {
 
 func ofAgent(p *person, of belongings) []attack {
 	return []attack{{request: p.request(p.method, p.path+"?agent="+of.kept.agent, nil), want: http.StatusOK}}
+}
+
+// Whoever comes by a way that only programs of a person have needs no token; nobody
+// makes that claim by a header, and it is that person whose it is.
+func TestARequestThatIsKnownToBeSomebodysNeedsNoToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.signUp("ada@example.org")
+	k := ada.keeps()
+	bob := w.signUp("bob@example.org")
+	handler := New(w.server.Options)
+	status := func(ctx context.Context) int {
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1/v1/palace/blocks/"+k.block, nil)
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, r)
+		return answer.Code
+	}
+	if got := status(Entered(t.Context(), ada.viewer())); got != http.StatusOK {
+		t.Errorf("ada: %d", got)
+	}
+	if got := status(Entered(t.Context(), bob.viewer())); got != http.StatusNotFound {
+		t.Errorf("bob: %d", got)
+	}
+	if got := status(t.Context()); got != http.StatusUnauthorized {
+		t.Errorf("nobody: %d", got)
+	}
 }

@@ -30,8 +30,8 @@ func (p *palace) status(ctx context.Context) error {
 	if p.json {
 		return writeJSON(p.out, struct {
 			proxy.Status
-			Tokens []proxy.Agent `json:"tokens"`
-		}{s, append([]proxy.Agent{}, lasting...)})
+			Tokens []proxy.LastingAgent `json:"tokens"`
+		}{s, append([]proxy.LastingAgent{}, lasting...)})
 	}
 	tab := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
@@ -39,6 +39,7 @@ func (p *palace) status(ctx context.Context) error {
 	}
 	row("listens on", "http://%s, process %d, since %s, version %s", s.Address, s.PID, s.Started.Format(time.DateTime), s.Version)
 	row("backend", "%s", s.Upstream)
+	row("of /openai/", "%s", s.OpenAI)
 	row("passed", "%d requests, %d under way, %d cut, %d refused", s.Traffic.Requests, s.Traffic.Active, s.Traffic.Cut, s.Traffic.Refused)
 	row("kept", "%d exchanges, %s passed, %s on disk in %s", s.Spool.Exchanges, size(s.Spool.Bytes), size(s.Spool.Disk), proxy.SpoolDir(p.dir))
 	for _, why := range slices.Sorted(maps.Keys(s.Spool.Lost)) {

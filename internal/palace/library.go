@@ -171,7 +171,9 @@ func contentOf(b Block, body []byte) (c Content, err error) {
 	c.Raw = body[b.Start : b.Start+b.Size]
 	c.JSON = json.RawMessage(bytes.Clone(c.Raw))
 	if b.Form == FormSSE {
-		c.JSON = assembled(c.Raw)
+		if c.JSON = assembledOpenAI(c.Raw, b.Type, b.Key); c.JSON == nil {
+			c.JSON = assembled(c.Raw)
+		}
 	}
 	return c, nil
 }

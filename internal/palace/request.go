@@ -32,6 +32,9 @@ type asked struct {
 	forced   bool     // a tool is named that must be called
 	schema   bool     // the answer is to be JSON of a schema
 	limit    int      // tokens of the answer; 0: none named
+	stream   bool
+	// continued tells that the backend holds the history that this goes on.
+	continued bool
 }
 
 // readAsked reads the body of a request for messages. What it cannot read it leaves
@@ -44,13 +47,12 @@ func readAsked(body []byte) (a asked) {
 			_ = json.Unmarshal(raw, &a.model) // then without one
 		case "max_tokens":
 			_ = json.Unmarshal(raw, &a.limit) // as above
+		case "stream":
+			_ = json.Unmarshal(raw, &a.stream) // then none
 		case "system":
 			a.system = parts(body, v, "system")
 		case "tools":
-			a.tools, a.list = nil, nil
-			if v.To-v.From > len("[]") {
-				a.tools = []part{{typ: Tools, role: "system", hash: hashOfBlock("tools", decoded(raw)), label: "tools", span: v}}
-			}
+			a.tools, a.list = toolsPart(body, v), nil
 			for e := range capture.Elements(body, v.From) {
 				var t struct{ Type, Name string }
 				_ = json.Unmarshal(body[e.From:e.To], &t) // then neither
@@ -201,6 +203,8 @@ const summaryOrder = "CRITICAL: Respond with TEXT ONLY"
 func kindOf(r capture.Request, a asked, body []byte) Kind {
 	path := strings.TrimSuffix(r.Path, "/")
 	switch {
+	case protocolOf(r.Path) != anthropic:
+		return openAIKind(r, a)
 	case strings.HasSuffix(path, "/messages/count_tokens"):
 		return Count
 	case !strings.HasSuffix(path, "/messages") || r.Method != http.MethodPost || len(a.messages) == 0:
@@ -251,6 +255,10 @@ func whoOf(r capture.Request, a asked) who {
 	if session == "" {
 		session = a.session
 	}
+	openAIKey, openAIParent := "", ""
+	if protocolOf(r.Path) != anthropic {
+		openAIKey, openAIParent = openAIWho(r)
+	}
 	switch agent := r.Header.Get(agentHeader); {
 	case r.Header.Get(namedHeader) != "":
 		w.key = "agent:" + r.Header.Get(namedHeader)
@@ -261,6 +269,8 @@ func whoOf(r capture.Request, a asked) who {
 		}
 	case session != "":
 		w.key = "session:" + session
+	case openAIKey != "":
+		w.key, w.parent = openAIKey, openAIParent
 	default:
 		w.key, w.named = "client:"+r.Agent+"/"+w.project, false
 	}

@@ -1,6 +1,7 @@
 package palace
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -67,7 +68,7 @@ func (t *taking) read() error {
 	r := t.raw
 	t.e = Exchange{
 		ID: r.Request.ID, Name: r.Request.Agent, Run: r.Request.Run, Method: r.Request.Method, Path: r.Request.Path, Query: r.Request.Query,
-		Status: r.Response.Status, StartedAt: r.Request.Started, Masked: r.Masked, RequestID: r.Response.Header.Get("Request-Id"),
+		Status: r.Response.Status, StartedAt: r.Request.Started, Masked: r.Masked, RequestID: cmp.Or(r.Response.Header.Get("Request-Id"), r.Response.Header.Get("X-Request-Id")),
 		Asked: Kept{Size: r.Request.Size, Lost: r.Request.Lost}, Answered: Kept{Size: r.Response.Size, Lost: r.Response.Lost},
 	}
 	if end := r.Ending; end != nil {
@@ -75,11 +76,11 @@ func (t *taking) read() error {
 	} else if t.e.Answered.Lost == "" {
 		t.e.CutBy = CutByProxy
 	}
-	t.asked = readAsked(r.Asked)
+	t.asked = readRequest(r.Request.Path, r.Asked)
 	t.e.Kind, t.who = kindOf(r.Request, t.asked, r.Asked), whoOf(r.Request, t.asked)
 	t.e.Project, t.e.Model = t.who.project, t.asked.model
 	if t.e.Answered.Lost == "" {
-		t.answer = readAnswered(r.Response.Header.Get("Content-Type"), r.Answered)
+		t.answer = readResponse(r.Request.Path, r.Response.Header.Get("Content-Type"), r.Answered)
 		t.e.Stop, t.e.Usage = t.answer.stop, t.answer.usage
 		if t.answer.model != "" {
 			t.e.Model = t.answer.model

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"liminal/api"
 	"liminal/internal/capture/proxy"
 	"liminal/internal/identity"
 	"liminal/internal/palace"
@@ -48,11 +49,22 @@ func (p *Platform) startIntake(ctx context.Context) {
 		p.intake.Log.Warn("the capture proxy cannot ask this process for blocks and timelines", "error", err)
 		return
 	}
-	s := &http.Server{Handler: p.palace.Handler(p.intake.Owner), ReadHeaderTimeout: palaceHead}
+	s := &http.Server{Handler: p.palaceSocket(), ReadHeaderTimeout: palaceHead}
 	go func() {
 		if err := s.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			p.intake.Log.Warn("the capture proxy cannot ask this process any more", "error", err)
 		}
 	}()
 	p.closes("the socket of the capture proxy", s.Close)
+}
+
+// palaceSocket answers the owner's programs: the paths of the specification, which the
+// proxy hands on, and what the API has of the capture proxy, for the command line.
+func (p *Platform) palaceSocket() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", p.palace.Handler(p.intake.Owner))
+	mux.HandleFunc("/v1/palace/", palace.For(p.intake.Owner, func(w http.ResponseWriter, r *http.Request, v identity.Viewer) {
+		p.handler.ServeHTTP(w, r.WithContext(api.Entered(r.Context(), v)))
+	}))
+	return mux
 }

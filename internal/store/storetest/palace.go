@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -30,6 +31,7 @@ func Palace(t *testing.T, open Open) {
 	t.Run("nothing of it is another person's", func(t *testing.T) { palaceStranger(t, open) })
 	t.Run("the paths of the specification answer as it says", func(t *testing.T) { palaceSeed(t, open) })
 	t.Run("requests beside the history are in none", func(t *testing.T) { palaceBeside(t, open) })
+	t.Run("OpenAI's protocol", func(t *testing.T) { palaceOpenAI(t, open) })
 }
 
 // spooled is a spool that is taken in, and whose it is.
@@ -66,6 +68,7 @@ type passed struct {
 	body, answer        string
 	header              http.Header
 	unended             bool
+	path, kind          string // "": of a stream of messages
 }
 
 // say records an exchange, and returns its id.
@@ -83,9 +86,9 @@ func (p *spooled) say(s passed) string {
 	}
 	request := id.New()
 	r := p.spool.Begin(capture.Request{
-		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: time.Now(), Method: "POST", Path: "/v1/messages", Query: "beta=true", Header: h, Size: int64(len(s.body)),
+		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: time.Now(), Method: "POST", Path: cmp.Or(s.path, "/v1/messages"), Query: "beta=true", Header: h, Size: int64(len(s.body)),
 	}, []byte(s.body))
-	r.Answer(200, http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}, "Request-Id": {fmt.Sprintf("req_%d", p.n)}})
+	r.Answer(200, http.Header{"Content-Type": {cmp.Or(s.kind, "text/event-stream; charset=utf-8")}, "Request-Id": {fmt.Sprintf("req_%d", p.n)}})
 	for piece := range strings.SplitAfterSeq(s.answer, "\n\n") {
 		r.Chunk([]byte(piece))
 	}
