@@ -7,8 +7,8 @@
 // a message. Its UUID is for ever, and its display id for as long as it is there.
 //
 // Intake takes exchanges from a spool into a Store, in order and once, whatever is
-// killed meanwhile. Package palace may import internal/capture, internal/filelock, the
-// nouns below, and klauspost/compress.
+// killed meanwhile. Package palace may import internal/capture, internal/filelock,
+// internal/view, the nouns below, and klauspost/compress.
 package palace
 
 import (
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"liminal/internal/identity"
+	"liminal/internal/view"
 )
 
 // Kind is what a request is for. Only main and subagent belong to a history.
@@ -163,7 +164,7 @@ const (
 	Long   Tier = "LONG"
 )
 
-// TierOf is the tier of a type before anybody says another.
+// TierOf is the tier of a type before its history's policy has been asked.
 func TierOf(t Type) Tier {
 	if t == ToolResult {
 		return Short
@@ -185,6 +186,8 @@ type Block struct {
 	Channels   []string   `json:"channels"`
 	Tier       Tier       `json:"retention_tier"`
 	TierBy     string     `json:"tier_by"` // rule or person
+	Starred    bool       `json:"starred"`
+	Wish       view.Do    `json:"wish"` // of its person: ++ to be seen, -- to be set aside, or nothing
 	Active     bool       `json:"active"`
 	Tokens     int64      `json:"tokens"`
 	Size       int        `json:"size"` // of its JSON or events, in bytes
@@ -193,6 +196,7 @@ type Block struct {
 	Form       string     `json:"form"`     // json: of a request, sse: events of an answer
 	CreatedAt  time.Time  `json:"created_at"`
 	DeletedAt  *time.Time `json:"deleted_at" nullable:"true"`
+	ArchivedAt *time.Time `json:"archived_at" nullable:"true"`
 
 	Key   string `json:"-"` // what it is known again by
 	Hash  string `json:"-"` // of its canonical JSON
