@@ -62,6 +62,8 @@ type Upstream struct {
 	// Next is the tool that a client is asked to call, given what it said last, as JSON,
 	// and the names of its tools; none: the turn ends. nil: as Command says.
 	Next func(said string, tools []string) (tool string, input map[string]any)
+	// Cache bills requests for messages; nil: each is charged as if it were new.
+	Cache *PrefixCache
 
 	mu     sync.Mutex
 	asked  []Asked
@@ -147,8 +149,23 @@ func (u *Upstream) messages(w http.ResponseWriter, r *http.Request, body []byte,
 		return
 	}
 	content, stop := u.say(q, n)
+	id := fmt.Sprintf("msg_%024d", n)
 	usage := map[string]any{"input_tokens": 12, "cache_creation_input_tokens": len(body) / 4, "cache_read_input_tokens": 0, "output_tokens": 1}
-	message := map[string]any{"id": fmt.Sprintf("msg_%024d", n), "type": "message", "role": "assistant", "model": q.Model, "content": content, "stop_reason": stop, "stop_sequence": nil, "usage": usage}
+	if u.Cache != nil {
+		bill, err := u.Cache.Bill(Organisation(r.Header), body)
+		if err != nil {
+			reply(w, http.StatusBadRequest, problem("invalid_request_error", err.Error()))
+			return
+		}
+		usage = bill.Usage(1)
+		w.Header().Set("anthropic-organization-id", Organisation(r.Header))
+	}
+	message := map[string]any{"id": id, "type": "message", "role": "assistant", "model": q.Model, "content": content, "stop_reason": stop, "stop_sequence": nil, "usage": usage}
+	if u.Cache != nil {
+		if d := u.Cache.Diagnose(body, id); d != nil {
+			message["diagnostics"] = d
+		}
+	}
 	if !q.Stream {
 		reply(w, http.StatusOK, message)
 		return
