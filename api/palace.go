@@ -28,6 +28,7 @@ func (s *server) palaceRoutes() {
 	add(s, route("PUT /v1/palace/blocks/{id}/tier", "setPalaceTier", "Say how long a block stays", scopeWrite), s.setPalaceTier)
 	add(s, route("GET /v1/palace/stats", "palaceStats", "How much of what is kept, and how long the classifier takes", scopeRead), s.palaceStats)
 	s.palacePolicyRoutes()
+	s.palaceCostRoutes()
 }
 
 // palaceBody registers one body of exchanges.

@@ -36,6 +36,7 @@ type Records interface {
 	PalaceFigures(ctx context.Context, v identity.Viewer) (Figures, error)
 	SetPalaceTier(ctx context.Context, v identity.Viewer, blocks []string, t Tier) error
 	Keeper
+	Ledger
 }
 
 // ExchangeFilter narrows a list of exchanges; what is empty does not.

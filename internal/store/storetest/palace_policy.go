@@ -116,7 +116,7 @@ func palacePlans(t *testing.T, open Open) {
 	of := p.timeline(2).Lineage
 	var given view.Plan
 	need(t, json.Unmarshal(got(os.ReadFile(filepath.Join(p.dir, "views", view.FileName(of.Key))))(t), &given))
-	want(t, "the plan that the proxy is given", fmt.Sprint(given.Mode, len(given.Replace), given.Client == of.Key), "view 2 true")
+	want(t, "the plan that the proxy is given", fmt.Sprintf("%s %d %v", given.Mode, len(given.Replace), given.Client == of.Key), "view 2 true")
 	// What an epoch has set aside is not set aside again, and what was asked for is done.
 	need(t, p.AskEpoch(t.Context(), p.v, of.ID, true))
 	want(t, "asked", p.plan(pl, 2).Plan.Asked, true)
@@ -158,10 +158,10 @@ func palaceMarks(t *testing.T, open Open) {
 	p.plan(pl, 1)
 	want(t, "after a person's word", in([]string{"architecture"}, nil), "3 SHORT person, ")
 	starred := got(p.Star(t.Context(), p.v, b.UUID, true))(t)
-	want(t, "starred after it", fmt.Sprint(starred.Starred, starred.Tier, starred.TierBy), "true SHORT person")
+	want(t, "starred after it", fmt.Sprintf("%v %s %s", starred.Starred, starred.Tier, starred.TierBy), "true SHORT person")
 	other := p.timeline(1).Blocks[0]
 	star := got(p.Star(t.Context(), p.v, other.UUID, true))(t)
-	want(t, "starred", fmt.Sprint(star.Tier, star.TierBy), "LONG rule")
+	want(t, "starred", fmt.Sprintf("%s %s", star.Tier, star.TierBy), "LONG rule")
 	want(t, "not any more", got(p.Star(t.Context(), p.v, other.UUID, false))(t).Tier, palace.Medium)
 }
 
@@ -192,7 +192,7 @@ func palaceWishes(t *testing.T, open Open) {
 	wantFault(t, err, fault.Invalid)
 	list, next, err := p.PalaceEvents(t.Context(), p.v, result.UUID, "", 2)
 	need(t, err)
-	want(t, "events", fmt.Sprint(list[0].What, list[1].What, list[0].Who), "unwished dropped person")
+	want(t, "events", fmt.Sprintf("%s %s %s", list[0].What, list[1].What, list[0].Who), "unwished dropped person")
 	list, _, err = p.PalaceEvents(t.Context(), p.v, "", next, 2)
 	need(t, err)
 	want(t, "the first", list[0].What, "kept")
@@ -254,7 +254,7 @@ func palaceRetires(t *testing.T, open Open) {
 	}
 	list, _, err := p.PalaceEvents(t.Context(), p.v, old.UUID, "", 5)
 	need(t, err)
-	want(t, "who did it", fmt.Sprint(list[0].What, list[0].Who, list[0].Why), "archived rules past its time")
+	want(t, "who did it", fmt.Sprintf("%s %s %s", list[0].What, list[0].Who, list[0].Why), "archived rules past its time")
 	// Its client goes on with the history, and it is the block it was.
 	p.grepped("s", 3, 2)
 	p.take()
