@@ -65,6 +65,12 @@ What the platform makes of it is asked of one that runs on the same data folder
                      is its number, the number with the beginning of its UUID
                      (42-7f3a), or the UUID
   tier TIER BLOCK…   say how long blocks stay: SHORT, MEDIUM or LONG
+  star BLOCK…        star blocks, which are kept for ever then; --off takes it back
+  keep BLOCK…        keep blocks in view whatever rules say; drop BLOCK… sets them
+                     aside at the next epoch; --off leaves them to the rules
+  cost [AGENT]       what exchanges took and cost, by day and model, and what cache
+                     misses cost
+  misses [AGENT]     exchanges that the prompt cache gave less than it had, and why
   replay LINEAGE     be a backend that answers with what was recorded, until it is
                      stopped or, with -- COMMAND, while that runs. An agent's
                      number plays all of its histories
@@ -83,6 +89,7 @@ off by itself behind any proxy. docs/palace.md tells what else it turns off.`,
 			"eval \"$(liminald palace env editor)\"", "liminald palace env --client codex >> ~/.codex/config.toml",
 			"liminald palace status", "liminald palace list --last 20", "liminald palace show 7f3a9c1e --part response",
 			"liminald palace timeline 1", "liminald palace block 42 --part raw", "liminald palace tier LONG 42 43",
+			"liminald palace keep 42", "liminald palace cost --days 7", "liminald palace misses 1 --last 10",
 			"liminald palace replay 1 -- claude -p 'Run the tests'",
 		},
 		settings: []string{"data", "palace-addr", "palace-upstream", "log-level"},
@@ -94,6 +101,8 @@ off by itself behind any proxy. docs/palace.md tells what else it turns off.`,
 			fs.StringVar(&o.client, "client", "claude", "of run and env: claude, openai (any that reads OPENAI_BASE_URL) or, of env, codex")
 			fs.StringVar(&o.part, "part", "", "of show: request or response, as bytes; of block: raw")
 			fs.IntVar(&o.last, "last", 50, "of list, agents and misses: how many, 0 for all")
+			fs.IntVar(&o.days, "days", 30, "of cost: how many days, with today")
+			fs.BoolVar(&o.off, "off", false, "of star, keep and drop: take it back")
 			fs.BoolVar(&o.timing, "timing", false, "of replay: play each piece when it came, not at once")
 			fs.StringVar(&o.match, "match", "history", "of replay: answer a request with the history of a recorded one (history), or the one with as many answers before it (turn), for an agent with other prompts")
 			fs.StringVar(&o.listen, "listen", "127.0.0.1:0", "of replay: host:port on a loopback address; port 0 picks a free one")
@@ -104,10 +113,10 @@ off by itself behind any proxy. docs/palace.md tells what else it turns off.`,
 }
 
 type palaceOptions struct {
-	json, timing              bool
+	json, timing, off         bool
 	name, part, client, match string
 	listen                    string
-	last                      int
+	last, days                int
 }
 
 // palace is one call of the command.
@@ -142,6 +151,11 @@ func palaceVerbs() map[string]palaceVerb {
 		"timeline": {(*palace).timeline, 1, 1, "the number of an agent; liminald palace agents has them"},
 		"block":    {(*palace).block, 1, 1, needsBlock},
 		"tier":     {(*palace).tier, 2, anyNumber, "a tier and a block, as in: liminald palace tier LONG 42"},
+		"star":     {(*palace).star, 1, anyNumber, needsBlock},
+		"keep":     {(*palace).keep, 1, anyNumber, needsBlock},
+		"drop":     {(*palace).drop, 1, anyNumber, needsBlock},
+		"cost":     {(*palace).cost, 0, 1, ""},
+		"misses":   {(*palace).misses, 0, 1, ""},
 		"replay":   {(*palace).replay, 1, anyNumber, "a lineage, or the number of an agent; liminald palace agents has both"},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"liminal/internal/capture"
+	"liminal/internal/view"
 )
 
 // Recorded is an exchange with the heads of both, and when what came of its answer.
@@ -302,17 +303,17 @@ func (h history) text(i int) []rune {
 	at := h.parts[i].span
 	v := decoded(h.body[at.From:at.To])
 	if text, ok := v.(string); ok { // it stands alone, or in a list
-		v = texts(text)[0]
+		v = map[string]any{"type": "text", "text": text}
 	}
-	raw, err := json.Marshal(canonical(v))
+	raw, err := json.Marshal(view.Canonical(v))
 	if err != nil {
 		panic(err) // of what was JSON
 	}
 	return []rune(string(raw))
 }
 
-// around is how much is shown of two texts where they differ, in characters.
-const around = 40
+// shownAround is how much is shown of two texts where they differ, in characters.
+const shownAround = 40
 
 // difference is two texts around their first difference.
 func difference(a, b []rune) (string, string) {
@@ -320,7 +321,7 @@ func difference(a, b []rune) (string, string) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}
-	cut := func(t []rune) string { return string(t[max(0, n-around):min(len(t), n+around)]) }
+	cut := func(t []rune) string { return string(t[max(0, n-shownAround):min(len(t), n+shownAround)]) }
 	return cut(a), cut(b)
 }
 

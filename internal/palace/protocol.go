@@ -19,6 +19,10 @@ const (
 // openAIPath is where a proxy takes OpenAI's protocol.
 const openAIPath = "/openai/"
 
+// openAIKeys begins the keys of histories in OpenAI's protocol: one client may speak
+// both.
+const openAIKeys = "openai:"
+
 // protocolOf is told by the path of a request.
 func protocolOf(path string) protocol {
 	rest, ok := strings.CutPrefix(path, openAIPath)

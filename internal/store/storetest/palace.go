@@ -32,6 +32,7 @@ func Palace(t *testing.T, open Open) {
 	t.Run("the paths of the specification answer as it says", func(t *testing.T) { palaceSeed(t, open) })
 	t.Run("requests beside the history are in none", func(t *testing.T) { palaceBeside(t, open) })
 	t.Run("OpenAI's protocol", func(t *testing.T) { palaceOpenAI(t, open) })
+	t.Run("what an exchange cost is told, and why the cache was missed", func(t *testing.T) { palaceCosts(t, open) })
 }
 
 // spooled is a spool that is taken in, and whose it is.
@@ -43,6 +44,7 @@ type spooled struct {
 	dir    string
 	spool  *capture.Spool
 	intake *palace.Intake
+	price  palace.PriceFunc
 	n      int
 }
 
@@ -67,8 +69,9 @@ type passed struct {
 	session, agent, run string
 	body, answer        string
 	header              http.Header
-	unended             bool
-	path, kind          string // "": of a stream of messages
+	unended, cut        bool
+	at                  time.Time // zero: now
+	path, kind          string    // "": of a stream of messages
 }
 
 // say records an exchange, and returns its id.
@@ -85,14 +88,20 @@ func (p *spooled) say(s passed) string {
 		h[name] = value
 	}
 	request := id.New()
+	if s.at.IsZero() {
+		s.at = time.Now()
+	}
 	r := p.spool.Begin(capture.Request{
-		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: time.Now(), Method: "POST", Path: cmp.Or(s.path, "/v1/messages"), Query: "beta=true", Header: h, Size: int64(len(s.body)),
+		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: s.at, Method: "POST", Path: cmp.Or(s.path, "/v1/messages"), Query: "beta=true", Header: h, Size: int64(len(s.body)),
 	}, []byte(s.body))
 	r.Answer(200, http.Header{"Content-Type": {cmp.Or(s.kind, "text/event-stream; charset=utf-8")}, "Request-Id": {fmt.Sprintf("req_%d", p.n)}})
 	for piece := range strings.SplitAfterSeq(s.answer, "\n\n") {
 		r.Chunk([]byte(piece))
 	}
-	if !s.unended {
+	switch {
+	case s.cut:
+		r.End(capture.Ending{Ended: time.Now(), CutBy: capture.CutByUpstream})
+	case !s.unended:
 		r.End(capture.Ending{Ended: time.Now(), Complete: true})
 	}
 	return request
@@ -104,6 +113,7 @@ func (p *spooled) take() {
 	need(p.t, p.spool.Close(p.t.Context()))
 	i := palace.NewIntake(palace.IntakeOptions{
 		Dir: filepath.Join(p.dir, "intake"), Spool: p.dir, Store: p.store, Log: slog.New(slog.DiscardHandler), Owner: func(context.Context) (identity.Viewer, error) { return p.v, nil },
+		Price: p.price,
 	})
 	need(p.t, i.All(p.t.Context()))
 	p.intake = i
