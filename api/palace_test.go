@@ -15,7 +15,7 @@ import (
 )
 
 // spooledThings are ids of what the capture proxy kept of somebody's agents.
-type spooledThings struct{ agent, exchange, block string }
+type spooledThings struct{ agent, lineage, exchange, block string }
 
 const keptBody = `{"model":"m","system":"` + mark + `","messages":[{"role":"user","content":"` + mark + `"}]}`
 
@@ -37,7 +37,7 @@ func (p *person) keeps() spooledThings {
 	agent := p.get("/v1/palace/agents").ok()["data"].([]any)[0].(map[string]any)["id"].(string)
 	view := p.get("/v1/palace/agents/1/timeline").ok()
 	block := view["blocks"].([]any)[1].(map[string]any)
-	return spooledThings{agent: agent, exchange: exchange, block: block["uuid"].(string)}
+	return spooledThings{agent: agent, lineage: view["lineage"].(map[string]any)["id"].(string), exchange: exchange, block: block["uuid"].(string)}
 }
 
 // Requirements: PAL-13, PAL-25 (each body to the byte)
@@ -92,6 +92,9 @@ var palaceWalls = map[string]wall{
 	"GET /v1/palace/exchanges/{id}":             byID(exchangeOf, nil),
 	"GET /v1/palace/exchanges/{id}/request":     byID(exchangeOf, nil),
 	"GET /v1/palace/exchanges/{id}/response":    byID(exchangeOf, nil),
+	"GET /v1/palace/exchanges/{id}/sent":        byID(exchangeOf, nil),
+	"GET /v1/palace/exchanges/{id}/diff":        byID(exchangeOf, nil),
+	"GET /v1/palace/epochs":                     ofLineage,
 	"GET /v1/palace/blocks/{id}":                byID(blockOf, nil),
 	"GET /v1/palace/blocks/{id}/raw":            byID(blockOf, nil),
 	"PUT /v1/palace/blocks/{id}/tier":           byID(blockOf, map[string]any{"tier": "LONG"}),
@@ -100,6 +103,11 @@ var palaceWalls = map[string]wall{
 
 func noAgent(p *person, _ belongings) []attack {
 	return []attack{{request: p.request(p.method, strings.ReplaceAll(p.path, "{id}", "1"), nil), want: http.StatusNotFound}}
+}
+
+// ofLineage asks for what belongs to a history: of another's nothing is there.
+func ofLineage(p *person, of belongings) []attack {
+	return []attack{{request: p.request(p.method, p.path+"?lineage="+of.kept.lineage, nil), want: http.StatusOK}}
 }
 
 func ofAgent(p *person, of belongings) []attack {

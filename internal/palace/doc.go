@@ -7,8 +7,8 @@
 // a message. Its UUID is for ever, and its display id for as long as it is there.
 //
 // Intake takes exchanges from a spool into a Store, in order and once, whatever is
-// killed meanwhile. Package palace may import internal/capture, internal/filelock, the
-// nouns below, and klauspost/compress.
+// killed meanwhile. Package palace may import internal/capture, internal/filelock,
+// internal/view, the nouns below, and klauspost/compress.
 package palace
 
 import (
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"liminal/internal/identity"
+	"liminal/internal/view"
 )
 
 // Kind is what a request is for. Only main and subagent belong to a history.
@@ -116,6 +117,9 @@ type Exchange struct {
 	Asked    Kept  `json:"request"`
 	Answered Kept  `json:"response"`
 	Usage    Usage `json:"usage"`
+
+	// Sent is nil where the request reached the backend as it was.
+	Sent *Sent `json:"sent" nullable:"true"`
 
 	// Recipe makes the body of the request; Wire is the heads of both, and when
 	// what came. Both are packed.
@@ -236,6 +240,10 @@ type Tx interface {
 	Has(exchange string) (bool, error)
 	PutExchange(e Exchange) error
 	PutChunk(c Chunk) error
+	// PutSent says what was sent of an exchange instead of what the client sent.
+	PutSent(exchange string, s Sent) error
+	// PutEpoch notes an epoch of a view as its proxy has it now.
+	PutEpoch(e view.Epoch) error
 	PutTakenFrom(segment string) error
 	// Lineages are the newest ones with a key.
 	Lineages(key string, most int) ([]Lineage, error)
