@@ -7,8 +7,8 @@
 // a message. Its UUID is for ever, and its display id for as long as it is there.
 //
 // Intake takes exchanges from a spool into a Store, in order and once, whatever is
-// killed meanwhile. Package palace may import internal/capture, internal/filelock,
-// internal/view, the nouns below, and klauspost/compress.
+// killed meanwhile. Package palace may import internal/capture, internal/filelock, the
+// nouns below, internal/view, and klauspost/compress.
 package palace
 
 import (
@@ -52,6 +52,7 @@ type Agent struct {
 	ParentID  string    `json:"parent_id,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	SeenAt    time.Time `json:"seen_at"`
+	Spent
 }
 
 // Lineage is one history of an agent.
@@ -76,6 +77,7 @@ type Lineage struct {
 	Exchanges  int       `json:"exchanges"`
 	CreatedAt  time.Time `json:"created_at"`
 	SeenAt     time.Time `json:"seen_at"`
+	Spent
 }
 
 // Usage is what an exchange took, in tokens, as the backend says.
@@ -117,6 +119,7 @@ type Exchange struct {
 	Asked    Kept  `json:"request"`
 	Answered Kept  `json:"response"`
 	Usage    Usage `json:"usage"`
+	Charge
 
 	// Sent is nil where the request reached the backend as it was.
 	Sent *Sent `json:"sent" nullable:"true"`
@@ -167,7 +170,7 @@ const (
 	Long   Tier = "LONG"
 )
 
-// TierOf is the tier of a type before anybody says another.
+// TierOf is the tier of a type before its history's policy has been asked.
 func TierOf(t Type) Tier {
 	if t == ToolResult {
 		return Short
@@ -189,6 +192,8 @@ type Block struct {
 	Channels   []string   `json:"channels"`
 	Tier       Tier       `json:"retention_tier"`
 	TierBy     string     `json:"tier_by"` // rule or person
+	Starred    bool       `json:"starred"`
+	Wish       view.Do    `json:"wish"` // of its person: ++ to be seen, -- to be set aside, or nothing
 	Active     bool       `json:"active"`
 	Tokens     int64      `json:"tokens"`
 	Size       int        `json:"size"` // of its JSON or events, in bytes
@@ -197,6 +202,7 @@ type Block struct {
 	Form       string     `json:"form"`     // json: of a request, sse: events of an answer
 	CreatedAt  time.Time  `json:"created_at"`
 	DeletedAt  *time.Time `json:"deleted_at" nullable:"true"`
+	ArchivedAt *time.Time `json:"archived_at" nullable:"true"`
 
 	Key   string `json:"-"` // what it is known again by
 	Hash  string `json:"-"` // of its canonical JSON
@@ -264,4 +270,12 @@ type Tx interface {
 	NewBlock(b Block) error
 	// Revive makes blocks active again that come up again.
 	Revive(blocks []string) error
+	// PutCosts adds exchanges to the ledger.
+	PutCosts(list []Cost) error
+	// CacheState is what was put of the provider's cache; nil: nothing yet.
+	CacheState() ([]byte, error)
+	PutCacheState(state []byte) error
+	// LastPrompt is what was put of the last request of a lineage; nil: nothing yet.
+	LastPrompt(lineage string) ([]byte, error)
+	PutLastPrompt(lineage string, prompt []byte) error
 }

@@ -14,12 +14,9 @@ import (
 	"liminal/internal/view"
 )
 
-const (
-	epochsFolder = "epochs"
-	// stillMoving is how long after a change of the folder another may have the same
-	// time: it is looked at once more then.
-	stillMoving = 2 * time.Second
-)
+// stillMoving is how long after a change of the folder another may have the same time: it
+// is looked at once more then.
+const stillMoving = 2 * time.Second
 
 // Epoch is one of a lineage, and what became of it.
 type Epoch struct {

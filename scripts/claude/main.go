@@ -103,13 +103,16 @@ func play(client, program, only string) error {
 
 // sessions plays what takes more than a turn, with a platform beside the proxy.
 func sessions(ctx context.Context, client, program string, env []string) error {
-	up := &capturetest.Upstream{Command: "echo a-tool-ran"}
+	up := &capturetest.Upstream{Command: "echo a-tool-ran", Cache: &capturetest.PrefixCache{}}
 	s, done, err := newStage(ctx, client, program, env, up, up)
 	if err != nil {
 		return err
 	}
 	defer done()
 	if err := s.histories(); err != nil {
+		return err
+	}
+	if err := s.ledger(); err != nil {
 		return err
 	}
 	return s.kills()

@@ -31,6 +31,7 @@ func Palace(t *testing.T, open Open) {
 	t.Run("the paths of the specification answer as it says", func(t *testing.T) { palaceSeed(t, open) })
 	t.Run("what a view made of a request is there to the byte, and so are its epochs", func(t *testing.T) { palaceSent(t, open) })
 	t.Run("requests beside the history are in none", func(t *testing.T) { palaceBeside(t, open) })
+	t.Run("what an exchange cost is told, and why the cache was missed", func(t *testing.T) { palaceCosts(t, open) })
 }
 
 // spooled is a spool that is taken in, and whose it is.
@@ -42,6 +43,7 @@ type spooled struct {
 	dir    string
 	spool  *capture.Spool
 	intake *palace.Intake
+	price  palace.PriceFunc
 	n      int
 }
 
@@ -66,7 +68,8 @@ type passed struct {
 	session, agent, run string
 	body, answer        string
 	header              http.Header
-	unended             bool
+	unended, cut        bool
+	at                  time.Time // zero: now
 	sent                *capture.Sent
 }
 
@@ -84,8 +87,11 @@ func (p *spooled) say(s passed) string {
 		h[name] = value
 	}
 	request := id.New()
+	if s.at.IsZero() {
+		s.at = time.Now()
+	}
 	r := p.spool.Begin(capture.Request{
-		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: time.Now(), Method: "POST", Path: "/v1/messages", Query: "beta=true", Header: h, Size: int64(len(s.body)),
+		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: s.at, Method: "POST", Path: "/v1/messages", Query: "beta=true", Header: h, Size: int64(len(s.body)),
 	}, []byte(s.body))
 	if s.sent != nil {
 		r.Sent(*s.sent, []byte(s.body))
@@ -94,7 +100,10 @@ func (p *spooled) say(s passed) string {
 	for piece := range strings.SplitAfterSeq(s.answer, "\n\n") {
 		r.Chunk([]byte(piece))
 	}
-	if !s.unended {
+	switch {
+	case s.cut:
+		r.End(capture.Ending{Ended: time.Now(), CutBy: capture.CutByUpstream})
+	case !s.unended:
 		r.End(capture.Ending{Ended: time.Now(), Complete: true})
 	}
 	return request
@@ -106,6 +115,7 @@ func (p *spooled) take() {
 	need(p.t, p.spool.Close(p.t.Context()))
 	i := palace.NewIntake(palace.IntakeOptions{
 		Dir: filepath.Join(p.dir, "intake"), Spool: p.dir, Store: p.store, Log: slog.New(slog.DiscardHandler), Owner: func(context.Context) (identity.Viewer, error) { return p.v, nil },
+		Price: p.price,
 	})
 	need(p.t, i.All(p.t.Context()))
 	p.intake = i
