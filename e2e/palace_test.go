@@ -199,9 +199,22 @@ func TestOpenAIsClientIsCapturedAndItsBlocksAreLookedAtOnTheCommandLine(t *testi
 		if out, _ := x.palace(0, "block", b.UUID, "--part", "raw"); !strings.Contains(out, `"what stands in it"`) {
 			t.Errorf("raw: %s", out)
 		}
+		if out, _ := x.palace(0, "star", name, "--json"); !strings.Contains(out, `"starred": true`) {
+			t.Errorf("star: %s", out)
+		}
+		if out, _ := x.palace(0, "drop", b.UUID, "--json"); !strings.Contains(out, b.UUID) {
+			t.Errorf("drop: %s", out)
+		}
+		x.palace(0, "keep", "--off", b.UUID)
 		if out, _ := x.palace(0, "tier", "long", name); !strings.Contains(out, "LONG  person") {
 			t.Errorf("tier: %s", out)
 		}
+	}
+	if out, _ := x.palace(0, "cost", number, "--days", "1"); !strings.Contains(out, "gpt-invented  4") || !strings.Contains(out, "price is not known") {
+		t.Errorf("cost: %s", out)
+	}
+	if out, _ := x.palace(0, "misses"); !strings.Contains(out, "no request missed its cache") {
+		t.Errorf("misses: %s", out)
 	}
 	x.palace(2, "tier", "EVER", "1")
 	x.palace(2, "timeline", "claude")

@@ -36,9 +36,10 @@ func palaceCommand() command {
 		summary: "pass an agent's requests on to its model byte for byte, keep every exchange, and look at what was kept",
 		about: `
 A proxy between an agent, such as Claude Code, and its backend. It changes
-nothing: what the agent sends and what the model streams back pass byte for
-byte as they come, and a copy of both is kept on this machine, without keys. It
-needs no server, no database and no network but the backend's.
+nothing unless a policy of yours says so: what the agent sends and what the
+model streams back pass byte for byte as they come, and a copy of both is kept
+on this machine, without keys. It needs no server, no database and no network
+but the backend's.
 
   run -- COMMAND     run a command behind the proxy: start one if none runs, give
                      the command its address and a token that ends with it, hand
@@ -52,9 +53,9 @@ needs no server, no database and no network but the backend's.
   status             what runs, what passed, and what could not be kept
   doctor             check what the proxy needs, and say what is off
   list               the exchanges that are kept, the newest last
-  show ID            one of them: its head as JSON, or with --part request or
-                     --part response the bytes as they were. The beginning or the
-                     end of an id does, if only one has it
+  show ID            one of them: its head as JSON, or with --part request,
+                     sent (what reached the backend) or response the bytes as they
+                     were. The beginning or the end of an id does, if only one has it
 
 What the platform makes of it is asked of one that runs on the same data folder
 (liminald dev or server):
@@ -71,6 +72,7 @@ What the platform makes of it is asked of one that runs on the same data folder
   cost [AGENT]       what exchanges took and cost, by day and model, and what cache
                      misses cost
   misses [AGENT]     exchanges that the prompt cache gave less than it had, and why
+  diff EXCHANGE      what of a request a view sent otherwise than the client did
   replay LINEAGE     be a backend that answers with what was recorded, until it is
                      stopped or, with -- COMMAND, while that runs. An agent's
                      number plays all of its histories
@@ -83,7 +85,9 @@ page in a browser. The backend is PALACE_UPSTREAM, and of what is asked below
 says: run refuses when that names another.
 
 run also sets ENABLE_TOOL_SEARCH=true unless it is set: Claude Code turns that
-off by itself behind any proxy. docs/palace.md tells what else it turns off.`,
+off by itself behind any proxy. docs/palace.md tells what else it turns off.
+Where your policy lets views set results aside, run gives claude the tools that
+ask them back.`,
 		examples: []string{
 			"liminald palace run -- claude", "liminald palace run --name review -- claude -p 'Review the last commit'",
 			"eval \"$(liminald palace env editor)\"", "liminald palace env --client codex >> ~/.codex/config.toml",
@@ -99,7 +103,7 @@ off by itself behind any proxy. docs/palace.md tells what else it turns off.`,
 			fs.BoolVar(&o.json, "json", false, "print JSON for machines instead of text, where the verb tells something")
 			fs.StringVar(&o.name, "name", "", "of run: what the agent is called; default the command's name")
 			fs.StringVar(&o.client, "client", "claude", "of run and env: claude, openai (any that reads OPENAI_BASE_URL) or, of env, codex")
-			fs.StringVar(&o.part, "part", "", "of show: request or response, as bytes; of block: raw")
+			fs.StringVar(&o.part, "part", "", "of show: request, sent or response, as bytes; of block: raw")
 			fs.IntVar(&o.last, "last", 50, "of list, agents and misses: how many, 0 for all")
 			fs.IntVar(&o.days, "days", 30, "of cost: how many days, with today")
 			fs.BoolVar(&o.off, "off", false, "of star, keep and drop: take it back")
@@ -156,6 +160,7 @@ func palaceVerbs() map[string]palaceVerb {
 		"drop":     {(*palace).drop, 1, anyNumber, needsBlock},
 		"cost":     {(*palace).cost, 0, 1, ""},
 		"misses":   {(*palace).misses, 0, 1, ""},
+		"diff":     {(*palace).diff, 1, 1, "the id of an exchange; liminald palace list has them"},
 		"replay":   {(*palace).replay, 1, anyNumber, "a lineage, or the number of an agent; liminald palace agents has both"},
 	}
 }
@@ -331,7 +336,7 @@ func (p *palace) runCommand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.runWith(path, p.args, env)
+	return p.runWith(path, append([]string{p.args[0]}, p.withRecall(path, p.args[1:])...), env)
 }
 
 // runWith runs a command to its end, with an environment.
@@ -347,6 +352,25 @@ func (p *palace) runWith(path string, args, env []string) error {
 		return shownError{code}
 	}
 	return nil
+}
+
+// recallConfig has Claude Code reach the tools that give back what a view set aside. The
+// address with the token is in its environment already, and nobody sees it in a list of
+// processes.
+const recallConfig = `{"mcpServers":{"palace":{"type":"http","url":"${` + baseURL + `}/mcp"}}}`
+
+// recallAllowed are those tools: they return what the agent has read before.
+const recallAllowed = "mcp__palace__recall,mcp__palace__search,mcp__palace__keep"
+
+// withRecall are the arguments of a command, with those tools where the policy lets views
+// set something aside, and the command is a conversation of Claude Code.
+func (p *palace) withRecall(path string, args []string) []string {
+	name := strings.TrimSuffix(filepath.Base(path), ".exe")
+	manages := len(args) > 0 && slices.Contains([]string{"agents", "auth", "config", "doctor", "install", "mcp", "plugin", "plugins", "setup-token", "update", "upgrade"}, args[0])
+	if name != "claude" || manages || !proxy.Views(p.dir) {
+		return args
+	}
+	return append([]string{"--mcp-config=" + recallConfig, "--allowedTools=" + recallAllowed}, args...)
 }
 
 // environmentOf is that of a command behind a proxy.

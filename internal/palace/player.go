@@ -179,7 +179,7 @@ const (
 
 // names collects what a client calls itself.
 func names(into map[string]bool, header http.Header, path string, body []byte) {
-	found := []string{header.Get(sessionHeader), header.Get(agentHeader), header.Get(parentHeader), header.Get(codexSession), header.Get(codexThread), header.Get(codexParent)}
+	found := []string{header.Get(capture.SessionHeader), header.Get(capture.AgentHeader), header.Get(codexSession), header.Get(codexThread), header.Get(codexParent)}
 	if protocolOf(path) == anthropic {
 		found = append(found, readAsked(body).session)
 	}

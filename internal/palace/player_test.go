@@ -37,7 +37,7 @@ func (t *tape) record(lineage, session, path, body string, status int, pieces ..
 		kind = "text/event-stream"
 	}
 	r := Recorded{Exchange: Exchange{ID: id, LineageID: lineage, Method: http.MethodPost, Path: path, Status: status, Complete: true, Asked: Kept{Size: int64(len(body)), Hash: hashOf([]byte(body))}}}
-	r.Heads = Wire{Asked: http.Header{sessionHeader: {session}}, Answered: http.Header{"Content-Type": {kind}, "Request-Id": {"req_" + id}, "Date": {"Sat, 28 Nov 2026 04:00:00 GMT"}}}
+	r.Heads = Wire{Asked: http.Header{capture.SessionHeader: {session}}, Answered: http.Header{"Content-Type": {kind}, "Request-Id": {"req_" + id}, "Date": {"Sat, 28 Nov 2026 04:00:00 GMT"}}}
 	at := int64(0)
 	for i, p := range pieces {
 		at += int64(len(p))
@@ -70,7 +70,7 @@ func (p played) ask(session, path, body string) (status int, header http.Header,
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	req.Header.Set(sessionHeader, session)
+	req.Header.Set(capture.SessionHeader, session)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		p.t.Fatal(err)
@@ -237,7 +237,7 @@ func TestNamesOfClientsArePutAside(t *testing.T) {
 	t.Parallel()
 	ids := map[string]bool{}
 	first, _ := round(theirSession, "s", "")
-	names(ids, http.Header{agentHeader: {"a1b2c3d4e5"}, parentHeader: {"short"}}, "/v1/messages", []byte(first))
+	names(ids, http.Header{capture.AgentHeader: {"a1b2c3d4e5"}, codexThread: {"short"}}, "/v1/messages", []byte(first))
 	got := nameless([]byte("agentId: a1b2c3d4e5, short, "+theirSession), ids)
 	if !bytes.Equal(got, []byte("agentId: 00000000, short, 00000000")) {
 		t.Errorf("%s", got)

@@ -89,17 +89,19 @@ const (
 	codexSubagent = "X-Openai-Subagent"
 )
 
-// openAIWho is who asks in OpenAI's protocol; "" where the client does not say.
-func openAIWho(r capture.Request) (key, parent string) {
+// openAIClient is who asks in OpenAI's protocol: Codex, by its headers, or what is told
+// in any.
+func openAIClient(r capture.Request, c capture.Client) capture.Client {
 	thread := r.Header.Get(codexThread)
 	if thread == "" {
 		thread = r.Header.Get(codexSession)
 	}
-	switch above := r.Header.Get(codexParent); {
-	case thread == "":
-		return "", ""
-	case above != "":
-		return "session:" + thread, "session:" + above
+	if !c.Named && thread != "" {
+		c.Key, c.Named = "session:"+thread, true
+		if above := r.Header.Get(codexParent); above != "" {
+			c.Parent = openAIKeys + "session:" + above
+		}
 	}
-	return "session:" + thread, ""
+	c.Key = openAIKeys + c.Key
+	return c
 }
