@@ -89,7 +89,7 @@ type Ledger interface {
 // RulerOf are the figures of forecasts.
 func RulerOf(off []float64) RulerFigure {
 	r := view.RulerOf(off)
-	return RulerFigure{P50: r.P50, P90: r.P90, Exchanges: r.N, Told: r.Told()}
+	return RulerFigure{P50: r.P50, P90: r.P90, Exchanges: r.N, Told: r.Holds()}
 }
 
 // Add adds what a model cost on a day.

@@ -221,10 +221,10 @@ func TestTheRulerHoldsAgainstABackendThatBills(t *testing.T) {
 	}
 	r := view.RulerOf(b.off)
 	t.Logf("%d requests, p50 %.4f, p90 %.4f", r.N, r.P50, r.P90)
-	if r.N < 120 || r.P90 > 0.01 || !r.Told() {
+	if r.N < 120 || r.P90 > 0.01 || !r.Holds() {
 		t.Errorf("the ruler is %+v; p90 should be 1 %% at most", r)
 	}
-	if (view.Ruler{N: 10, P90: 0.11}).Told() || (view.Ruler{}).Told() {
+	if (view.Ruler{N: 10, P90: 0.11}).Holds() || (view.Ruler{}).Holds() {
 		t.Error("a ruler that is far off, or none, tells something")
 	}
 }

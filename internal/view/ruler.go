@@ -189,8 +189,8 @@ type Ruler struct {
 // mostOff is how far forecasts may be off that are told from.
 const mostOff = 0.10
 
-// Told reports whether anything can be told from forecasts.
-func (r Ruler) Told() bool { return r.N > 0 && r.P90 <= mostOff }
+// Holds reports whether anything can be told from forecasts.
+func (r Ruler) Holds() bool { return r.N > 0 && r.P90 <= mostOff }
 
 // RulerOf are the figures of how far forecasts were off.
 func RulerOf(off []float64) (r Ruler) {
