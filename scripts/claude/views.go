@@ -243,7 +243,15 @@ func (s *stage) asideAre(n int) error {
 	if err != nil {
 		return err
 	}
-	if got := bytes.Count(b.Raw, []byte("[palace: block ")); got != n {
+	got := 0
+	for _, m := range b.Messages {
+		for _, p := range m.Parts {
+			if p.Type == "tool_result" && strings.HasPrefix(view.Said(b.Of(p.Content)), "[palace: block ") {
+				got++
+			}
+		}
+	}
+	if got != n {
 		return fmt.Errorf("%d results are set aside, not %d", got, n)
 	}
 	return nil
