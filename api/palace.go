@@ -21,12 +21,15 @@ func (s *server) palaceRoutes() {
 	add(s, route("GET /v1/palace/exchanges/{id}", "palaceExchange", "One of them, with the heads of both and when what came", scopeRead), s.palaceExchange)
 	s.palaceBody("request", "The body of the request, to the byte")
 	s.palaceBody("response", "The body of the response, to the byte, as far as it came")
+	s.palaceSentRoutes()
 	add(s, route("GET /v1/palace/blocks/{id}", "palaceBlock", "A block by its UUID, with what it says", scopeRead), s.palaceBlock)
 	op := route("GET /v1/palace/blocks/{id}/raw", "palaceBlockRaw", "A block as it came: its JSON, or its events", scopeRead)
 	addStream(s, op, s.palaceBlockRaw)
 	s.answers(op, 200, "application/octet-stream", "The bytes, of the type that X-Content-Type names", &huma.Schema{Type: "string", Format: "binary"})
 	add(s, route("PUT /v1/palace/blocks/{id}/tier", "setPalaceTier", "Say how long a block stays", scopeWrite), s.setPalaceTier)
-	add(s, route("GET /v1/palace/stats", "palaceStats", "How much of what is kept", scopeRead), s.palaceStats)
+	add(s, route("GET /v1/palace/stats", "palaceStats", "How much of what is kept, and how long the classifier takes", scopeRead), s.palaceStats)
+	s.palacePolicyRoutes()
+	s.palaceCostRoutes()
 }
 
 // palaceBody registers one body of exchanges.
@@ -142,8 +145,11 @@ func (s *server) palaceExchange(ctx context.Context, in *ByID) (out PalaceExchan
 func (s *server) palaceBytes(part string) func(context.Context, *ByID) (func(http.ResponseWriter, *http.Request), error) {
 	return func(ctx context.Context, in *ByID) (func(http.ResponseWriter, *http.Request), error) {
 		read := s.Palace.Request
-		if part == "response" {
+		switch part {
+		case "response":
 			read = s.Palace.Response
+		case "sent":
+			read = s.Palace.Sent
 		}
 		e, body, err := read(ctx, viewerOf(ctx), in.ID)
 		if err != nil {
@@ -218,10 +224,13 @@ func (s *server) setPalaceTier(ctx context.Context, in *palaceTierInput) (Palace
 	return PalaceBlock{b}, err
 }
 
-// PalaceStats is how much of what is kept.
-type PalaceStats struct{ palace.Figures }
+// PalaceStats is how much of what is kept, and how long the classifier takes.
+type PalaceStats struct {
+	palace.Figures
+	Classifier palace.LatencyFigures `json:"classifier_latency"`
+}
 
 func (s *server) palaceStats(ctx context.Context, _ *struct{}) (PalaceStats, error) {
 	f, err := s.Palace.PalaceFigures(ctx, viewerOf(ctx))
-	return PalaceStats{f}, err
+	return PalaceStats{f, s.Palace.Latency()}, err
 }

@@ -140,7 +140,16 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 		"none such":         {env, []string{"run", "--", "no-such-command"}, exitFailed, "cannot be found"},
 		"a verb":            {env, []string{"claude"}, exitUsage, "liminald palace run -- claude"},
 		"any free port":     {other, []string{"env", "editor"}, exitUsage, "name one"},
-		"no token":          {other, []string{"revoke", "editor"}, exitFailed, "no token of the name"},
+		"no token":          {other, []string{"token", "revoke", "editor"}, exitFailed, "no token of the name"},
+		"half a verb":       {env, []string{"token", "revoke"}, exitUsage, "token revoke NAME"},
+		"no client":         {env, []string{"env", "--client", "cursor"}, exitUsage, "none of claude, openai and codex"},
+		"no name":           {env, []string{"env"}, exitUsage, "needs a name"},
+		"no tier":           {env, []string{"tier", "EVER", "1"}, exitUsage, "no tier"},
+		"no number":         {env, []string{"timeline", "claude"}, exitUsage, "no number of an agent"},
+		"no block":          {env, []string{"block", "claude"}, exitUsage, "42-7f3a"},
+		"no way to match":   {env, []string{"replay", "1", "--match", "words"}, exitUsage, "history and turn"},
+		"played to all":     {env, []string{"replay", "1", "--listen", "0.0.0.0:0"}, exitUsage, "loopback"},
+		"no platform":       {env, []string{"agents"}, exitUnreachable, "no platform runs on this data folder"},
 		"no exchange":       {env, []string{"show", "7f3a"}, exitFailed, "no exchange 7f3a is kept"},
 		"no part":           {env, []string{"show", "7f3a", "--part", "view"}, exitUsage, "neither request nor response"},
 	} {
@@ -156,6 +165,16 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 		t.Errorf("env: %d %s", code, said)
 	}
 	has(t, out, "export ANTHROPIC_BASE_URL=http://127.0.0.1:", "/a/plt_", "export ENABLE_TOOL_SEARCH=true")
+	if code, out, said := finish(t, with("PALACE_ADDR=127.0.0.1:19848"), "palace", "env", "--client", "codex"); code != exitOK {
+		t.Errorf("env of codex: %d %s", code, said)
+	} else {
+		has(t, out, "[model_providers.palace]", "/openai/v1\"\n", `wire_api = "responses"`, "supports_websockets = false")
+	}
+	if code, out, said := finish(t, env, "palace", "token"); code != exitOK {
+		t.Errorf("token: %d %s", code, said)
+	} else {
+		has(t, out, "editor", "codex")
+	}
 	raw, err := os.ReadFile(filepath.Join(dir, "agents.json"))
 	if err != nil || bytes.Contains(raw, []byte("plt_")) || !bytes.Contains(raw, []byte(`"editor"`)) {
 		t.Errorf("%s %v", raw, err)

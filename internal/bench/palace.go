@@ -38,7 +38,7 @@ const (
 var palaceBodies = []struct {
 	bytes  int
 	target float64
-}{{52 << 10, 1}, {400 << 10, 5}}
+}{{52 << 10, 1}, {400 << 10, 5}, {1600 << 10, 20}}
 
 // ticker is that backend.
 func ticker(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +66,10 @@ func openPalaceBench(ctx context.Context, dir string) (b *palaceBench, err error
 	if err != nil {
 		return nil, err
 	}
-	backend := &http.Server{Handler: http.HandlerFunc(ticker), ReadHeaderTimeout: palaceHour}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/messages", ticker)
+	mux.HandleFunc("/v1/exact", exact)
+	backend := &http.Server{Handler: mux, ReadHeaderTimeout: palaceHour}
 	go func() { _ = backend.Serve(l) }()
 	ctx, cancel := context.WithCancel(ctx)
 	ready, ended := make(chan string, 1), make(chan error, 1)
@@ -143,6 +146,11 @@ func (b *benchmark) measurePalace(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp(b.house.conf.Data, "bench-")
 	if err != nil {
 		return err
+	}
+	for n, measure := range []func(context.Context, string) error{b.palaceWhole, b.palaceDisk, b.palaceIdle} {
+		if err := measure(ctx, filepath.Join(dir, strconv.Itoa(n))); err != nil {
+			return err
+		}
 	}
 	p, err := openPalaceBench(ctx, dir)
 	if err != nil {

@@ -7,7 +7,8 @@ const leastSpan = 256
 type Span struct{ From, To int }
 
 // Split finds what a conversation sends again and again: the system prompt, the
-// tools and each message of a request. The spans are in order and do not overlap;
+// tools and each message of a request, by their names in Anthropic's protocol and
+// OpenAI's. The spans are in order and do not overlap;
 // what they leave out is the rest of the body. A body that is no JSON object of
 // that form has none: it is kept all the same, as one piece.
 func Split(body []byte) (spans []Span) {
@@ -21,7 +22,7 @@ func Split(body []byte) (spans []Span) {
 			return spans
 		}
 		switch name := string(body[from:to]); {
-		case name == `"messages"` && s.next() == '[':
+		case (name == `"messages"` || name == `"input"`) && s.next() == '[':
 			s.at++
 			for s.next() != ']' {
 				if spans = s.add(spans); s.broken || !s.take(',') {
@@ -31,7 +32,7 @@ func Split(body []byte) (spans []Span) {
 			if s.broken || !s.take(']') {
 				return spans
 			}
-		case name == `"messages"` || name == `"system"` || name == `"tools"`:
+		case name == `"messages"` || name == `"input"` || name == `"system"` || name == `"instructions"` || name == `"tools"`:
 			spans = s.add(spans)
 		default:
 			s.value()

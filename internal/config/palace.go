@@ -17,6 +17,8 @@ type Palace struct {
 	Owner string
 	// Upstream is the backend that requests go on to, without a trailing slash.
 	Upstream string
+	// OpenAI is the backend of what lies below /openai/, of the same form.
+	OpenAI string
 	// Memory and Disk bound what is kept of exchanges, in bytes: held until it is
 	// written, and written.
 	Memory, Disk int
@@ -49,6 +51,11 @@ func palace() []Variable {
 			set: func(c *Config, s string) error { return webURL(&c.Palace.Upstream, s) },
 		},
 		{
+			Name: "PALACE_OPENAI_UPSTREAM", Default: "https://api.openai.com",
+			Doc: "URL of the OpenAI-compatible backend that the capture proxy passes requests below /openai/ on to, with the keys they bring",
+			set: func(c *Config, s string) error { return webURL(&c.Palace.OpenAI, s) },
+		},
+		{
 			Name: "PALACE_MEMORY", Default: "128MB", Doc: "memory for what the capture proxy has not written yet; what does not fit is passed and not kept",
 			set: func(c *Config, s string) error { return bytes(&c.Palace.Memory, s) },
 		},
@@ -72,8 +79,8 @@ func loopback(into *string, text string) error {
 }
 
 // loops reports whether the proxy would be its own backend.
-func (p Palace) loops() bool {
-	u, err := url.Parse(p.Upstream)
+func (p Palace) loops(upstream string) bool {
+	u, err := url.Parse(upstream)
 	if err != nil {
 		return false
 	}

@@ -8,7 +8,7 @@
 //
 // Intake takes exchanges from a spool into a Store, in order and once, whatever is
 // killed meanwhile. Package palace may import internal/capture, internal/filelock, the
-// nouns below, and klauspost/compress.
+// nouns below, internal/view, and klauspost/compress.
 package palace
 
 import (
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"liminal/internal/identity"
+	"liminal/internal/view"
 )
 
 // Kind is what a request is for. Only main and subagent belong to a history.
@@ -51,6 +52,7 @@ type Agent struct {
 	ParentID  string    `json:"parent_id,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	SeenAt    time.Time `json:"seen_at"`
+	Spent
 }
 
 // Lineage is one history of an agent.
@@ -75,6 +77,7 @@ type Lineage struct {
 	Exchanges  int       `json:"exchanges"`
 	CreatedAt  time.Time `json:"created_at"`
 	SeenAt     time.Time `json:"seen_at"`
+	Spent
 }
 
 // Usage is what an exchange took, in tokens, as the backend says.
@@ -116,6 +119,10 @@ type Exchange struct {
 	Asked    Kept  `json:"request"`
 	Answered Kept  `json:"response"`
 	Usage    Usage `json:"usage"`
+	Charge
+
+	// Sent is nil where the request reached the backend as it was.
+	Sent *Sent `json:"sent,omitempty"`
 
 	// Recipe makes the body of the request; Wire is the heads of both, and when
 	// what came. Both are packed.
@@ -163,7 +170,7 @@ const (
 	Long   Tier = "LONG"
 )
 
-// TierOf is the tier of a type before anybody says another.
+// TierOf is the tier of a type before its history's policy has been asked.
 func TierOf(t Type) Tier {
 	if t == ToolResult {
 		return Short
@@ -185,6 +192,8 @@ type Block struct {
 	Channels   []string   `json:"channels"`
 	Tier       Tier       `json:"retention_tier"`
 	TierBy     string     `json:"tier_by"` // rule or person
+	Starred    bool       `json:"starred"`
+	Wish       view.Do    `json:"wish"` // of its person: ++ to be seen, -- to be set aside, or nothing
 	Active     bool       `json:"active"`
 	Tokens     int64      `json:"tokens"`
 	Size       int        `json:"size"` // of its JSON or events, in bytes
@@ -193,6 +202,7 @@ type Block struct {
 	Form       string     `json:"form"`     // json: of a request, sse: events of an answer
 	CreatedAt  time.Time  `json:"created_at"`
 	DeletedAt  *time.Time `json:"deleted_at" nullable:"true"`
+	ArchivedAt *time.Time `json:"archived_at" nullable:"true"`
 
 	Key   string `json:"-"` // what it is known again by
 	Hash  string `json:"-"` // of its canonical JSON
@@ -236,6 +246,10 @@ type Tx interface {
 	Has(exchange string) (bool, error)
 	PutExchange(e Exchange) error
 	PutChunk(c Chunk) error
+	// PutSent says what was sent of an exchange instead of what the client sent.
+	PutSent(exchange string, s Sent) error
+	// PutEpoch notes an epoch of a view as its proxy has it now.
+	PutEpoch(e view.Epoch) error
 	PutTakenFrom(segment string) error
 	// Lineages are the newest ones with a key.
 	Lineages(key string, most int) ([]Lineage, error)
@@ -256,4 +270,12 @@ type Tx interface {
 	NewBlock(b Block) error
 	// Revive makes blocks active again that come up again.
 	Revive(blocks []string) error
+	// PutCosts adds exchanges to the ledger.
+	PutCosts(list []Cost) error
+	// CacheState is what was put of the provider's cache; nil: nothing yet.
+	CacheState() ([]byte, error)
+	PutCacheState(state []byte) error
+	// LastPrompt is what was put of the last request of a lineage; nil: nothing yet.
+	LastPrompt(lineage string) ([]byte, error)
+	PutLastPrompt(lineage string, prompt []byte) error
 }

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/view"
 )
 
 // Records is what was taken in, as it is asked for. What is not there, or is
@@ -24,6 +26,10 @@ type Records interface {
 	PalaceExchange(ctx context.Context, v identity.Viewer, id string) (Exchange, error)
 	// PalaceChunks are packed, by their hashes.
 	PalaceChunks(ctx context.Context, v identity.Viewer, hashes []string) (map[string][]byte, error)
+	// PalaceEdits are those of what was sent of an exchange, packed.
+	PalaceEdits(ctx context.Context, v identity.Viewer, exchange string) ([]byte, error)
+	// PalaceEpochs are those of a lineage, the oldest first.
+	PalaceEpochs(ctx context.Context, v identity.Viewer, lineage string) ([]Epoch, error)
 	PalaceBlock(ctx context.Context, v identity.Viewer, uuid string) (Block, error)
 	// PalaceBlockNumbered is the one that has a display id now.
 	PalaceBlockNumbered(ctx context.Context, v identity.Viewer, display int) (Block, error)
@@ -33,6 +39,8 @@ type Records interface {
 	PalaceShared(ctx context.Context, v identity.Viewer) ([]Block, error)
 	PalaceFigures(ctx context.Context, v identity.Viewer) (Figures, error)
 	SetPalaceTier(ctx context.Context, v identity.Viewer, blocks []string, t Tier) error
+	Keeper
+	Ledger
 }
 
 // ExchangeFilter narrows a list of exchanges; what is empty does not.
@@ -65,11 +73,22 @@ type DisplayFigures struct {
 // Library answers what is asked of what was taken in.
 type Library struct {
 	Records
+	// Policies gives the policies that histories follow.
+	Policies Policies
+	// EpochsOf are those that were opened for a client, the oldest first; nil: none.
+	EpochsOf func(client string) []view.Epoch
+	// Grown is told of lineages whose blocks, or what is wished for them, changed; nil:
+	// nobody is.
+	Grown func(lineages []string)
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+	// Rates are what models cost; nil: nobody knows.
+	Rates   Rates
 	latency latency
 }
 
-// NewLibrary makes one.
-func NewLibrary(r Records) *Library { return &Library{Records: r} }
+// NewLibrary makes one. Histories follow the policy that ships.
+func NewLibrary(r Records) *Library { return &Library{Records: r, Policies: shipped{}} }
 
 // Request is the body of a request, to the byte.
 func (l *Library) Request(ctx context.Context, v identity.Viewer, id string) (e Exchange, body []byte, err error) {
@@ -171,7 +190,9 @@ func contentOf(b Block, body []byte) (c Content, err error) {
 	c.Raw = body[b.Start : b.Start+b.Size]
 	c.JSON = json.RawMessage(bytes.Clone(c.Raw))
 	if b.Form == FormSSE {
-		c.JSON = assembled(c.Raw)
+		if c.JSON = assembledOpenAI(c.Raw, b.Type, b.Key); c.JSON == nil {
+			c.JSON = assembled(c.Raw)
+		}
 	}
 	return c, nil
 }

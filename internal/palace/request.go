@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"liminal/internal/capture"
+	"liminal/internal/view"
 )
 
 // part is a block as a body has it.
@@ -18,7 +20,8 @@ type part struct {
 	hash  string
 	sum   string // of what a result says
 	label string
-	span  capture.Span // of its JSON, or its events
+	span  capture.Span  // of its JSON, or its events
+	mark  time.Duration // how long the cache is to keep what ends here; 0: it is not asked to
 }
 
 // asked is what a request says.
@@ -32,6 +35,14 @@ type asked struct {
 	forced   bool     // a tool is named that must be called
 	schema   bool     // the answer is to be JSON of a schema
 	limit    int      // tokens of the answer; 0: none named
+	stream   bool
+	// continued tells that the backend holds the history that this goes on.
+	continued bool
+
+	offered  []view.PromptPart // tools as the cache sees them
+	counts   []int             // parts of each message
+	auto     time.Duration     // how long the cache is to keep all of it; 0: it is not asked to
+	settings map[string]string // other members, by hash
 }
 
 // readAsked reads the body of a request for messages. What it cannot read it leaves
@@ -39,30 +50,31 @@ type asked struct {
 func readAsked(body []byte) (a asked) {
 	for name, v := range capture.Members(body, 0) {
 		raw := body[v.From:v.To]
+		a.note(name, raw)
 		switch name {
 		case "model":
 			_ = json.Unmarshal(raw, &a.model) // then without one
 		case "max_tokens":
 			_ = json.Unmarshal(raw, &a.limit) // as above
+		case "stream":
+			_ = json.Unmarshal(raw, &a.stream) // then none
 		case "system":
 			a.system = parts(body, v, "system")
 		case "tools":
-			a.tools, a.list = nil, nil
-			if v.To-v.From > len("[]") {
-				a.tools = []part{{typ: Tools, role: "system", hash: hashOfBlock("tools", decoded(raw)), label: "tools", span: v}}
-			}
+			a.tools, a.list, a.offered = toolsPart(body, v), nil, offeredTools(raw)
 			for e := range capture.Elements(body, v.From) {
 				var t struct{ Type, Name string }
 				_ = json.Unmarshal(body[e.From:e.To], &t) // then neither
 				a.list = append(a.list, t.Type)
 			}
 		case "messages":
-			a.messages = nil
+			a.messages, a.counts = nil, nil
 			for e := range capture.Elements(body, v.From) {
-				a.messages = append(a.messages, message(body, e)...)
+				list := message(body, e)
+				a.messages, a.counts = append(a.messages, list...), append(a.counts, len(list))
 			}
 		case "metadata":
-			a.session = sessionOf(raw)
+			a.session = capture.SessionOf(raw)
 		case "tool_choice":
 			var choice struct{ Type string }
 			_ = json.Unmarshal(raw, &choice) // then none
@@ -74,20 +86,6 @@ func readAsked(body []byte) (a asked) {
 		}
 	}
 	return a
-}
-
-// sessionOf is the session in a metadata object: its user_id may be JSON itself.
-func sessionOf(raw []byte) string {
-	var m struct {
-		User string `json:"user_id"`
-	}
-	var u struct {
-		Session string `json:"session_id"`
-	}
-	if json.Unmarshal(raw, &m) != nil || json.Unmarshal([]byte(m.User), &u) != nil {
-		return ""
-	}
-	return u.Session
 }
 
 // message are the parts of one message.
@@ -129,7 +127,7 @@ func parts(body []byte, at capture.Span, role string) (out []part) {
 // partOf is a block of content.
 func partOf(v map[string]any, role string, at capture.Span) part {
 	text := func(name string) string { s, _ := v[name].(string); return s }
-	p := part{role: role, hash: hashOfBlock(role, v), span: at}
+	p := part{role: role, hash: hashOfBlock(role, v), span: at, mark: markOf(v["cache_control"])}
 	switch kind := text("type"); kind {
 	case "text":
 		p.typ, p.label = User, text("text")
@@ -150,7 +148,7 @@ func partOf(v map[string]any, role string, at capture.Span) part {
 		p.label = p.tool + " " + string(input)
 	case "tool_result":
 		p.typ, p.ident, p.label = ToolResult, "result:"+text("tool_use_id"), firstText(v["content"])
-		p.sum = hashOfBlock(role, map[string]any{"type": kind, "content": v["content"], "is_error": v["is_error"]})
+		p.sum = view.HashResult(role, v)
 	case "image", "document":
 		p.typ, p.label = Media, kind
 	default:
@@ -194,13 +192,12 @@ func shortened(s string) string {
 	return string(line)
 }
 
-// summaryOrder is how Claude Code asks for the summary that /compact begins with.
-const summaryOrder = "CRITICAL: Respond with TEXT ONLY"
-
 // kindOf is what a request is for.
 func kindOf(r capture.Request, a asked, body []byte) Kind {
 	path := strings.TrimSuffix(r.Path, "/")
 	switch {
+	case protocolOf(r.Path) != anthropic:
+		return openAIKind(r, a)
 	case strings.HasSuffix(path, "/messages/count_tokens"):
 		return Count
 	case !strings.HasSuffix(path, "/messages") || r.Method != http.MethodPost || len(a.messages) == 0:
@@ -213,7 +210,7 @@ func kindOf(r capture.Request, a asked, body []byte) Kind {
 		return Compact
 	case a.limit == 1: // whether the key is good
 		return Other
-	case r.Header.Get(agentHeader) != "":
+	case r.Header.Get(capture.AgentHeader) != "":
 		return Subagent
 	}
 	return Main
@@ -222,17 +219,8 @@ func kindOf(r capture.Request, a asked, body []byte) Kind {
 // summary reports whether the last message asks for one.
 func summary(a asked, body []byte) bool {
 	last := a.messages[len(a.messages)-1]
-	return last.typ == User && strings.Contains(string(body[last.span.From:last.span.To]), summaryOrder)
+	return last.typ == User && strings.Contains(string(body[last.span.From:last.span.To]), capture.SummaryOrder)
 }
-
-// Headers that say who asks.
-const (
-	namedHeader   = "X-Palace-Agent"
-	projectHeader = "X-Palace-Project"
-	agentHeader   = "X-Claude-Code-Agent-Id"
-	parentHeader  = "X-Claude-Code-Parent-Agent-Id"
-	sessionHeader = "X-Claude-Code-Session-Id"
-)
 
 // who is who asks.
 type who struct {
@@ -243,26 +231,9 @@ type who struct {
 }
 
 func whoOf(r capture.Request, a asked) who {
-	w := who{project: r.Project, named: true}
-	if p := r.Header.Get(projectHeader); p != "" {
-		w.project = p
+	c := capture.ClientOf(r, a.session)
+	if protocolOf(r.Path) != anthropic {
+		c = openAIClient(r, c)
 	}
-	session := r.Header.Get(sessionHeader)
-	if session == "" {
-		session = a.session
-	}
-	switch agent := r.Header.Get(agentHeader); {
-	case r.Header.Get(namedHeader) != "":
-		w.key = "agent:" + r.Header.Get(namedHeader)
-	case agent != "":
-		w.key, w.parent = "subagent:"+session+"/"+agent, "session:"+session
-		if above := r.Header.Get(parentHeader); above != "" {
-			w.parent = "subagent:" + session + "/" + above
-		}
-	case session != "":
-		w.key = "session:" + session
-	default:
-		w.key, w.named = "client:"+r.Agent+"/"+w.project, false
-	}
-	return w
+	return who{key: c.Key, parent: c.Parent, named: c.Named, project: c.Project}
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/id"
@@ -29,17 +28,10 @@ const mostBody = 1 << 20
 func (l *Library) Handler(owner func(context.Context) (identity.Viewer, error)) http.Handler {
 	mux := http.NewServeMux()
 	serve := func(pattern string, do func(r *http.Request, v identity.Viewer) (any, error)) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			v, err := owner(r.Context())
-			if err == nil && v.UserID == "" {
-				err = fault.New(fault.Conflict, "There is no account here yet, so nothing was taken in. Make the first one on the platform's page.")
-			}
-			var out any
-			if err == nil {
-				out, err = do(r, v)
-			}
+		mux.HandleFunc(pattern, For(owner, func(w http.ResponseWriter, r *http.Request, v identity.Viewer) {
+			out, err := do(r, v)
 			answer(w, out, err)
-		})
+		}))
 	}
 	serve("GET /context/active", l.active)
 	serve("POST /context/classify", l.classify)
@@ -52,6 +44,22 @@ func (l *Library) Handler(owner func(context.Context) (identity.Viewer, error)) 
 		answer(w, nil, fault.New(fault.NotFound, "There is no %s %s here; there are %s.", r.Method, r.URL.Path, strings.Join(Paths, ", ")))
 	})
 	return mux
+}
+
+// For handles requests for the person whose the proxy is, and says so while that is
+// nobody.
+func For(owner func(context.Context) (identity.Viewer, error), do func(w http.ResponseWriter, r *http.Request, v identity.Viewer)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := owner(r.Context())
+		if err == nil && v.UserID == "" {
+			err = fault.New(fault.Conflict, "There is no account here yet, so nothing was taken in. Make the first one on the platform's page.")
+		}
+		if err != nil {
+			answer(w, nil, err)
+			return
+		}
+		do(w, r, v)
+	}
 }
 
 // raw is an answer that is no JSON of ours.
@@ -253,25 +261,13 @@ func (l *Library) window(ctx context.Context, v identity.Viewer, ids []int) ([]B
 
 func (l *Library) classify(r *http.Request, v identity.Viewer) (any, error) {
 	var in struct {
-		Blocks []int           `json:"blocks"`
-		Agent  json.RawMessage `json:"agent_context"` // the rules need none
+		Blocks []int        `json:"blocks"`
+		Agent  AgentContext `json:"agent_context"`
 	}
 	if err := body(r, &in); err != nil {
 		return nil, err
 	}
-	return l.Classify(r.Context(), v, in.Blocks)
-}
-
-// Classify says what of some blocks an agent should go on to see.
-func (l *Library) Classify(ctx context.Context, v identity.Viewer, ids []int) (Decision, error) {
-	window, err := l.window(ctx, v, ids)
-	if err != nil {
-		return Decision{}, err
-	}
-	began := time.Now()
-	d := classify(window)
-	l.latency.add(time.Since(began))
-	return d, nil
+	return l.Classify(r.Context(), v, in.Blocks, in.Agent)
 }
 
 func (l *Library) retention(r *http.Request, v identity.Viewer) (any, error) {

@@ -1,6 +1,7 @@
 package palace
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"liminal/internal/capture"
 	"liminal/internal/id"
+	"liminal/internal/view"
 )
 
 // candidates is how many lineages of a session are looked at for one that goes on.
@@ -23,19 +25,24 @@ type taking struct {
 	answer answered
 	who    who
 	spans  []capture.Span // of the body that are chunks
+
+	prompt       view.Prompt
+	subscription bool
 }
 
-// take puts an exchange into the store; one that is there already is left alone.
-func take(tx Tx, m *memory, raw *capture.Exchange) error {
+// take puts an exchange into the store, and gives the lineage that grew by it; one
+// that is there already is left alone.
+func take(tx Tx, m *memory, raw *capture.Exchange) (lineage string, err error) {
 	known, err := tx.Has(raw.Request.ID)
 	if err != nil || known {
-		return err
+		return "", err
 	}
 	t := &taking{tx: tx, memory: m, raw: raw}
 	if err := t.read(); err != nil {
-		return err
+		return "", err
 	}
-	return t.put()
+	err = t.put()
+	return t.e.LineageID, err
 }
 
 // put writes the exchange and what it brings.
@@ -53,8 +60,16 @@ func (t *taking) put() (err error) {
 	if l != nil {
 		t.e.LineageID, t.e.AgentID, t.e.Number = l.ID, l.AgentID, l.Exchanges+1
 	}
+	if err := t.charge(l); err != nil {
+		return err
+	}
 	if err := t.tx.PutExchange(t.e); err != nil {
 		return err
+	}
+	if t.e.Sent != nil {
+		if err := t.tx.PutSent(t.e.ID, *t.e.Sent); err != nil {
+			return err
+		}
 	}
 	if err := t.store(); err != nil || l == nil {
 		return err
@@ -67,7 +82,7 @@ func (t *taking) read() error {
 	r := t.raw
 	t.e = Exchange{
 		ID: r.Request.ID, Name: r.Request.Agent, Run: r.Request.Run, Method: r.Request.Method, Path: r.Request.Path, Query: r.Request.Query,
-		Status: r.Response.Status, StartedAt: r.Request.Started, Masked: r.Masked, RequestID: r.Response.Header.Get("Request-Id"),
+		Status: r.Response.Status, StartedAt: r.Request.Started, Masked: r.Masked, RequestID: cmp.Or(r.Response.Header.Get("Request-Id"), r.Response.Header.Get("X-Request-Id")),
 		Asked: Kept{Size: r.Request.Size, Lost: r.Request.Lost}, Answered: Kept{Size: r.Response.Size, Lost: r.Response.Lost},
 	}
 	if end := r.Ending; end != nil {
@@ -75,16 +90,17 @@ func (t *taking) read() error {
 	} else if t.e.Answered.Lost == "" {
 		t.e.CutBy = CutByProxy
 	}
-	t.asked = readAsked(r.Asked)
+	t.asked = readRequest(r.Request.Path, r.Asked)
 	t.e.Kind, t.who = kindOf(r.Request, t.asked, r.Asked), whoOf(r.Request, t.asked)
 	t.e.Project, t.e.Model = t.who.project, t.asked.model
 	if t.e.Answered.Lost == "" {
-		t.answer = readAnswered(r.Response.Header.Get("Content-Type"), r.Answered)
+		t.answer = readResponse(r.Request.Path, r.Response.Header.Get("Content-Type"), r.Answered)
 		t.e.Stop, t.e.Usage = t.answer.stop, t.answer.usage
 		if t.answer.model != "" {
 			t.e.Model = t.answer.model
 		}
 	}
+	t.prompt, t.subscription = promptOf(r, t.asked), subscribed(r)
 	wire, err := json.Marshal(Wire{r.Request.Header, r.Response.Header, r.Response.Marks})
 	if err != nil {
 		return err
@@ -103,7 +119,8 @@ func (t *taking) read() error {
 	if len(r.Answered) > 0 {
 		t.e.Answered.Hash = hashOf(r.Answered)
 	}
-	return nil
+	t.e.Sent, err = sentOf(r.Sent)
+	return err
 }
 
 // CutByProxy says that an exchange is not whole because its proxy was killed.

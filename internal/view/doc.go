@@ -30,8 +30,8 @@ type Replacement struct {
 	// Sum is the SHA-256 of what the result said, in hexadecimal: another content
 	// under the same id is left alone.
 	Sum string `json:"sum"`
-	// Block is the display id and the first of the UUID, as a person and a recall
-	// name it: "42-7f3a".
+	// Block is the display id and the end of the UUID, as a person and a recall name
+	// it: "42-7f3a".
 	Block string `json:"block"`
 	// Label names the result in a few words: "Read src/auth.go".
 	Label string `json:"label"`
@@ -47,15 +47,27 @@ type Plan struct {
 	Client  string `json:"client"`
 	Lineage string `json:"lineage"`
 	// Policy is the version of policy.palace that the lineage is pinned to.
-	Policy  string        `json:"policy"`
-	Mode    Mode          `json:"mode"`
+	Policy string `json:"policy"`
+	Mode   Mode   `json:"mode"`
+	// Birth is what is decided of results before they are sent first.
+	Birth Birth `json:"birth"`
+	// Replace is all that could be set aside, in the order of the history. While the
+	// cache is warm, those from Warm on are worth most; while it is not, those from
+	// Cold on. Either may be len(Replace): none is.
 	Replace []Replacement `json:"replace"`
-	// Estimate is what it costs and saves when it is opened warm.
+	Warm    int           `json:"warm"`
+	Cold    int           `json:"cold"`
+	// Estimate is what Replace[Warm:] costs and saves when it is opened warm.
 	Estimate Estimate `json:"estimate"`
 	// Pays tells that it is worth that.
 	Pays bool `json:"pays"`
+	// Full tells that the context is fuller than the policy lets it be.
+	Full bool `json:"full,omitempty"`
 	// Asked tells that a person said: at the next turn, whatever it costs.
-	Asked  bool      `json:"asked,omitempty"`
+	Asked bool `json:"asked,omitempty"`
+	// Epochs is how many epochs of the client the platform knows of, so that a proxy
+	// whose own are lost can tell.
+	Epochs int       `json:"epochs,omitempty"`
 	MadeAt time.Time `json:"made_at"`
 }
 
@@ -81,6 +93,7 @@ const (
 	Pays    = "pays"    // it is worth its price
 	Full    = "context" // the context is fuller than the policy lets it be
 	Ordered = "person"  // a person said so
+	Named   = "birth"   // from here on repeated results are only named
 )
 
 // Epoch is what is in force in a lineage. The proxy writes it, before the first
@@ -94,6 +107,31 @@ type Epoch struct {
 	Replace   []Replacement `json:"replace"` // with those of the epochs before
 	Predicted Estimate      `json:"predicted"`
 	OpenedAt  time.Time     `json:"opened_at"`
-	// Ended is why it holds no longer: the backend refused it, say.
-	Ended string `json:"ended,omitempty"`
+	// At is how many messages the request had that opened it.
+	At int `json:"at,omitempty"`
+	// Recall tells that its placeholders name RecallTool: the agent had it.
+	Recall bool `json:"recall,omitempty"`
+	// Born is the message from which on a result that says what one before it says is
+	// only named; 0: none is.
+	Born int `json:"born,omitempty"`
+	// Kept is what the agent asked to keep of what is set aside.
+	Kept []Kept `json:"kept,omitempty"`
+	// Ended is why it holds no longer: one of the Ended constants, or what the backend
+	// said when it refused it.
+	Ended   string     `json:"ended,omitempty"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+}
+
+// Why an epoch ended, where the backend did not refuse it.
+const (
+	EndedPolicy = "policy" // the policy lets views change nothing any more
+	EndedCircle = "circle" // the agent asked for the same again and again
+)
+
+// Kept is a result that an agent asked for again, to keep it.
+type Kept struct {
+	Block  string    `json:"block"`
+	Result string    `json:"result"`
+	Why    string    `json:"why"`
+	At     time.Time `json:"at"`
 }

@@ -6,18 +6,20 @@ import (
 	"net/http"
 	"time"
 
+	"liminal/api"
 	"liminal/internal/capture/proxy"
 	"liminal/internal/identity"
+	"liminal/internal/model/observed"
 	"liminal/internal/palace"
+	"liminal/internal/telemetry"
 )
 
 // palaceHead is how long a program may take to say what it asks.
 const palaceHead = 10 * time.Second
 
-// openPalace prepares what is known of agents behind the capture proxy; nothing is
+// openPalace prepares to take in what the capture proxy keeps of agents; nothing is
 // taken in yet.
 func (p *Platform) openPalace(o Options) {
-	p.palace = palace.NewLibrary(p.store)
 	if o.Only != "" {
 		return
 	}
@@ -27,7 +29,26 @@ func (p *Platform) openPalace(o Options) {
 		Owner: func(ctx context.Context) (identity.Viewer, error) {
 			return p.store.PalaceOwner(ctx, o.Config.Palace.Owner)
 		},
+		Price: func(model string, u palace.Usage) *float64 {
+			return p.prices.Of(model, observed.Used{Input: u.Input, CacheRead: u.Read, CacheWrite: u.Write5m, CacheWrite1h: u.Write1h, Output: u.Output})
+		},
+		Charged: p.charged,
 	})
+	p.planner = palace.NewPlanner(palace.PlannerOptions{Dir: dir, Library: p.palace, Log: o.Logger})
+	p.intake.Grown, p.palace.Grown, p.palace.EpochsOf = p.planner.Grown, p.planner.Grown, p.planner.Epochs
+}
+
+// charged counts what exchanges cost that were taken in.
+func (p *Platform) charged(list []palace.Cost) {
+	for _, c := range list {
+		one := telemetry.Captured{Model: c.Model, USD: c.USD, Tokens: map[string]int64{
+			"input": c.Usage.Input, "cache_read": c.Usage.Read, "cache_write_5m": c.Usage.Write5m, "cache_write_1h": c.Usage.Write1h, "output": c.Usage.Output,
+		}}
+		if c.Miss != nil {
+			one.Cause, one.Missed = string(c.Miss.Cause), c.Miss.Tokens
+		}
+		p.metrics.Captured(one)
+	}
 }
 
 // startIntake begins to take in what the proxy of the data folder keeps, and to answer
@@ -43,16 +64,28 @@ func (p *Platform) startIntake(ctx context.Context) {
 		p.intake.Run(ctx)
 	}()
 	p.closes("what the capture proxy kept", func() error { cancel(); <-done; return nil })
+	p.startPlanner(ctx)
 	listener, err := proxy.ListenPlatform(ctx, p.intake.Dir)
 	if err != nil { // the same can be asked at the API
 		p.intake.Log.Warn("the capture proxy cannot ask this process for blocks and timelines", "error", err)
 		return
 	}
-	s := &http.Server{Handler: p.palace.Handler(p.intake.Owner), ReadHeaderTimeout: palaceHead}
+	s := &http.Server{Handler: p.palaceSocket(), ReadHeaderTimeout: palaceHead}
 	go func() {
 		if err := s.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			p.intake.Log.Warn("the capture proxy cannot ask this process any more", "error", err)
 		}
 	}()
 	p.closes("the socket of the capture proxy", s.Close)
+}
+
+// palaceSocket answers the owner's programs: the paths of the specification, which the
+// proxy hands on, and what the API has of the capture proxy, for the command line.
+func (p *Platform) palaceSocket() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", p.palace.Handler(p.intake.Owner))
+	mux.HandleFunc("/v1/palace/", palace.For(p.intake.Owner, func(w http.ResponseWriter, r *http.Request, v identity.Viewer) {
+		p.handler.ServeHTTP(w, r.WithContext(api.Entered(r.Context(), v)))
+	}))
+	return mux
 }

@@ -55,6 +55,7 @@ type lease struct {
 type Granted struct {
 	Address  string `json:"address"`
 	Upstream string `json:"upstream"`
+	OpenAI   string `json:"openai_upstream"` // of what lies below OpenAIPath
 	Version  string `json:"version"`
 }
 
@@ -83,7 +84,7 @@ func (c *control) routes() http.Handler {
 }
 
 func (c *control) granted() Granted {
-	return Granted{Address: c.address, Upstream: c.options.Upstream, Version: c.options.Version}
+	return Granted{Address: c.address, Upstream: c.options.Upstream, OpenAI: c.options.OpenAI, Version: c.options.Version}
 }
 
 func (c *control) status(w http.ResponseWriter, _ *http.Request) {

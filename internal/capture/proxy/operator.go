@@ -69,6 +69,11 @@ func (c *control) own() *http.ServeMux {
 	return mux
 }
 
+// Platform speaks to the platform on a folder, if one runs there.
+func Platform(dir string) *http.Client {
+	return &http.Client{Transport: socketTransport(dir, platformSocket)}
+}
+
 // ListenPlatform opens the socket at which a platform answers. One that lies there is
 // of a platform which has ended, or ends to be asked.
 func ListenPlatform(ctx context.Context, dir string) (net.Listener, error) {
@@ -92,7 +97,15 @@ func (c *control) metrics(w http.ResponseWriter, _ *http.Request) {
 	one("palace_requests_total", "counter", "Requests that were passed on.", t.Requests)
 	one("palace_refused_total", "counter", "Requests without a token, or from pages.", t.Refused)
 	one("palace_cut_total", "counter", "Responses that did not reach the client whole, whoever cut them.", t.Cut)
-	one("palace_failopen_total", "counter", "Exchanges that went on without a recorder that failed.", t.FailOpen)
+	one("palace_failopen_total", "counter", "Exchanges that went on without a recorder or a view that failed.", t.FailOpen)
+	one("palace_epochs_opened_total", "counter", "Epochs of views that began.", t.Views.Opened)
+	one("palace_requests_changed_total", "counter", "Requests that were sent as a view has them.", t.Views.Changed)
+	one("palace_views_invalid_total", "counter", "Requests that a view would have broken; they were sent as they were.", t.Views.Invalid)
+	one("palace_views_unread_total", "counter", "Requests of viewed histories that could not be read for certain; they were sent as they were.", t.Views.Unread)
+	one("palace_views_refused_total", "counter", "Epochs that ended because the backend refused a request.", t.Views.Refused)
+	one("palace_views_suspended_total", "counter", "Epochs that ended because an agent turned in a circle.", t.Views.Suspended)
+	one("palace_views_lost_total", "counter", "Histories whose epochs were lost.", t.Views.Lost)
+	one("palace_recalls_total", "counter", "Results that agents asked back.", t.Views.Recalls)
 	one("palace_requests_active", "gauge", "Requests under way.", t.Active)
 	one("palace_exchanges_total", "counter", "Exchanges given to the spool.", s.Exchanges)
 	one("palace_passed_bytes_total", "counter", "Bytes of contents that passed.", s.Bytes)

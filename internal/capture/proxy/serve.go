@@ -37,6 +37,8 @@ type Options struct {
 	Address string
 	// Upstream is the backend, whose own address must be another.
 	Upstream string
+	// OpenAI is that of requests below OpenAIPath; "": they have none of their own.
+	OpenAI string
 	// Memory and Disk bound the spool, in bytes.
 	Memory, Disk int64
 	// Idle, unless 0, ends the proxy when no command has held it for so long and
@@ -54,6 +56,12 @@ func Serve(ctx context.Context, o Options) (err error) {
 	upstream, err := url.Parse(o.Upstream)
 	if err != nil {
 		return err
+	}
+	var openAI *url.URL
+	if o.OpenAI != "" {
+		if openAI, err = url.Parse(o.OpenAI); err != nil {
+			return err
+		}
 	}
 	if err := makeFolder(o.Dir); err != nil {
 		return err
@@ -86,7 +94,8 @@ func Serve(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	c.proxy.own = c.own()
+	c.proxy.own, c.proxy.openAI = c.own(), openAI
+	c.proxy.View(o.Dir)
 	quiet := slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
 	public := &http.Server{Handler: c.proxy, ReadHeaderTimeout: headLimit, ErrorLog: quiet}
 	private := &http.Server{Handler: c.routes(), ReadHeaderTimeout: headLimit, ErrorLog: quiet}
