@@ -27,6 +27,7 @@ func (s *server) palaceRoutes() {
 	s.answers(op, 200, "application/octet-stream", "The bytes, of the type that X-Content-Type names", &huma.Schema{Type: "string", Format: "binary"})
 	add(s, route("PUT /v1/palace/blocks/{id}/tier", "setPalaceTier", "Say how long a block stays", scopeWrite), s.setPalaceTier)
 	add(s, route("GET /v1/palace/stats", "palaceStats", "How much of what is kept", scopeRead), s.palaceStats)
+	s.palaceCostRoutes()
 }
 
 // palaceBody registers one body of exchanges.

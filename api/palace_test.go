@@ -77,6 +77,41 @@ func TestWhatTheCaptureProxyKeptIsReadAtTheAPI(t *testing.T) {
 	}
 }
 
+// A model without a price costs nothing that is known, which is not nothing.
+//
+// Requirements: OBS-09
+func TestWhatCapturedExchangesCostIsReadAtTheAPI(t *testing.T) {
+	t.Parallel()
+	p := newWorld(t).signUp("ada@example.org")
+	k := p.keeps()
+	costs := p.get("/v1/palace/costs?days=1&agent=" + k.agent).ok()
+	day := costs["days"].([]any)[0].(map[string]any)
+	if costs["exchanges"] != 1.0 || costs["unpriced"] != 1.0 || costs["usd"] != nil || day["output_tokens"] != 2.0 || day["model"] != "m" {
+		t.Errorf("the costs are %v", costs)
+	}
+	if ruler := costs["ruler"].(map[string]any); ruler["told"] != false || ruler["exchanges"] != 0.0 {
+		t.Errorf("the ruler is %v", ruler)
+	}
+	if got := p.get("/v1/palace/misses").ok()["data"].([]any); len(got) != 0 {
+		t.Errorf("misses: %v", got)
+	}
+	e := p.get("/v1/palace/exchanges/" + k.exchange).ok()
+	for _, name := range []string{"usd", "predicted_read", "predicted_write", "miss"} {
+		if value, there := e[name]; !there || value != nil {
+			t.Errorf("%s of an exchange is %v", name, value)
+		}
+	}
+	l := p.get("/v1/palace/lineages?agent=" + k.agent).ok()["data"].([]any)[0].(map[string]any)
+	if l["context_tokens"] != 10.0 || l["cache_share"] != 0.0 || l["unpriced"] != 1.0 {
+		t.Errorf("a lineage is %v", l)
+	}
+	for _, path := range []string{"/v1/palace/costs?days=0", "/v1/palace/costs?agent=x", "/v1/palace/misses?cursor=x"} {
+		if got := p.get(path); got.status != http.StatusBadRequest {
+			t.Errorf("%s: %d", path, got.status)
+		}
+	}
+}
+
 func exchangeOf(of belongings) string { return of.kept.exchange }
 
 func blockOf(of belongings) string { return of.kept.block }
@@ -96,6 +131,9 @@ var palaceWalls = map[string]wall{
 	"GET /v1/palace/blocks/{id}/raw":            byID(blockOf, nil),
 	"PUT /v1/palace/blocks/{id}/tier":           byID(blockOf, map[string]any{"tier": "LONG"}),
 	"GET /v1/palace/stats":                      ownOnly(http.StatusOK),
+	"GET /v1/palace/exchanges/{id}/difference":  byID(exchangeOf, nil),
+	"GET /v1/palace/costs":                      ofAgent,
+	"GET /v1/palace/misses":                     ofAgent,
 }
 
 func noAgent(p *person, _ belongings) []attack {

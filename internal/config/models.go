@@ -96,7 +96,7 @@ func models() []Variable {
 			set: func(c *Config, s string) error { return file(&c.Model.Script, s) },
 		},
 		{
-			Name: "LIMINAL_PRICES", Doc: "JSON file of what models cost: {model: {input, output, cache_read, cache_write}} in US dollars a million tokens",
+			Name: "LIMINAL_PRICES", Doc: "JSON file of what models cost: {model: {input, output, cache_read, cache_write, cache_write_1h}} in US dollars a million tokens",
 			set: func(c *Config, s string) error { return file(&c.Model.Prices, s) },
 		},
 		{

@@ -8,7 +8,7 @@
 //
 // Intake takes exchanges from a spool into a Store, in order and once, whatever is
 // killed meanwhile. Package palace may import internal/capture, internal/filelock, the
-// nouns below, and klauspost/compress.
+// nouns below, internal/view, and klauspost/compress.
 package palace
 
 import (
@@ -51,6 +51,7 @@ type Agent struct {
 	ParentID  string    `json:"parent_id,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	SeenAt    time.Time `json:"seen_at"`
+	Spent
 }
 
 // Lineage is one history of an agent.
@@ -75,6 +76,7 @@ type Lineage struct {
 	Exchanges  int       `json:"exchanges"`
 	CreatedAt  time.Time `json:"created_at"`
 	SeenAt     time.Time `json:"seen_at"`
+	Spent
 }
 
 // Usage is what an exchange took, in tokens, as the backend says.
@@ -116,6 +118,7 @@ type Exchange struct {
 	Asked    Kept  `json:"request"`
 	Answered Kept  `json:"response"`
 	Usage    Usage `json:"usage"`
+	Charge
 
 	// Recipe makes the body of the request; Wire is the heads of both, and when
 	// what came. Both are packed.
@@ -256,4 +259,12 @@ type Tx interface {
 	NewBlock(b Block) error
 	// Revive makes blocks active again that come up again.
 	Revive(blocks []string) error
+	// PutCosts adds exchanges to the ledger.
+	PutCosts(list []Cost) error
+	// CacheState is what was put of the provider's cache; nil: nothing yet.
+	CacheState() ([]byte, error)
+	PutCacheState(state []byte) error
+	// LastPrompt is what was put of the last request of a lineage; nil: nothing yet.
+	LastPrompt(lineage string) ([]byte, error)
+	PutLastPrompt(lineage string, prompt []byte) error
 }

@@ -33,6 +33,10 @@ type IntakeOptions struct {
 	// Owner is whose it is; an error of fault.NotFound where there is nobody yet.
 	Owner func(ctx context.Context) (identity.Viewer, error)
 	Log   *slog.Logger
+	// Price is what exchanges cost; nil: nobody knows.
+	Price PriceFunc
+	// Charged is told what exchanges cost, once they are stored; nil: nobody is.
+	Charged func([]Cost)
 }
 
 // Intake takes a spool into a store. One process at a time does so.
@@ -107,7 +111,7 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 	}
 	defer tail.Close()
 	tail.Log = func(err error) { i.Log.Warn("a part of what the capture proxy kept cannot be read", "error", err) }
-	m, done := newMemory(), from
+	m, done := newMemory(i.Price), from
 	for {
 		list, more, err := tail.Next(mostAtOnce)
 		if err != nil {
@@ -138,9 +142,9 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 // batch takes some in, in one transaction.
 func (i *Intake) batch(ctx context.Context, owner identity.Viewer, m *memory, list []*capture.Exchange, done string) error {
 	first := true
-	return i.Store.TakeIn(ctx, owner, func(tx Tx) error {
+	err := i.Store.TakeIn(ctx, owner, func(tx Tx) error {
 		if !first { // it is run again: what was remembered did not happen
-			*m = *newMemory()
+			*m = *newMemory(i.Price)
 		}
 		first = false
 		for _, e := range list {
@@ -148,8 +152,15 @@ func (i *Intake) batch(ctx context.Context, owner identity.Viewer, m *memory, li
 				return fmt.Errorf("the exchange %s cannot be taken in: %w", e.Request.ID, err)
 			}
 		}
+		if err := m.ledger.flush(tx); err != nil {
+			return err
+		}
 		return tx.PutTakenFrom(done)
 	})
+	if costs := m.ledger.taken(); err == nil && i.Charged != nil {
+		i.Charged(costs)
+	}
+	return err
 }
 
 // lock makes this the process that takes in, until free is called.

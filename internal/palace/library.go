@@ -36,6 +36,7 @@ type Records interface {
 	PalaceShared(ctx context.Context, v identity.Viewer) ([]Block, error)
 	PalaceFigures(ctx context.Context, v identity.Viewer) (Figures, error)
 	SetPalaceTier(ctx context.Context, v identity.Viewer, blocks []string, t Tier) error
+	Ledger
 }
 
 // ExchangeFilter narrows a list of exchanges; what is empty does not.

@@ -14,10 +14,11 @@ const (
 type memory struct {
 	sessions map[string][]*known // by key, the newest first
 	there    map[string]struct{}
+	ledger   *ledger
 }
 
-func newMemory() *memory {
-	return &memory{sessions: map[string][]*known{}, there: map[string]struct{}{}}
+func newMemory(price PriceFunc) *memory {
+	return &memory{sessions: map[string][]*known{}, there: map[string]struct{}{}, ledger: newLedger(price)}
 }
 
 func (m *memory) has(hash string) bool {

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"liminal/internal/capture"
+	"liminal/internal/view"
 )
 
 // part is a block as a body has it.
@@ -18,7 +20,8 @@ type part struct {
 	hash  string
 	sum   string // of what a result says
 	label string
-	span  capture.Span // of its JSON, or its events
+	span  capture.Span  // of its JSON, or its events
+	mark  time.Duration // how long the cache is to keep what ends here; 0: it is not asked to
 }
 
 // asked is what a request says.
@@ -32,6 +35,11 @@ type asked struct {
 	forced   bool     // a tool is named that must be called
 	schema   bool     // the answer is to be JSON of a schema
 	limit    int      // tokens of the answer; 0: none named
+
+	offered  []view.PromptPart // tools as the cache sees them
+	counts   []int             // parts of each message
+	auto     time.Duration     // how long the cache is to keep all of it; 0: it is not asked to
+	settings map[string]string // other members, by hash
 }
 
 // readAsked reads the body of a request for messages. What it cannot read it leaves
@@ -39,6 +47,7 @@ type asked struct {
 func readAsked(body []byte) (a asked) {
 	for name, v := range capture.Members(body, 0) {
 		raw := body[v.From:v.To]
+		a.note(name, raw)
 		switch name {
 		case "model":
 			_ = json.Unmarshal(raw, &a.model) // then without one
@@ -47,7 +56,7 @@ func readAsked(body []byte) (a asked) {
 		case "system":
 			a.system = parts(body, v, "system")
 		case "tools":
-			a.tools, a.list = nil, nil
+			a.tools, a.list, a.offered = nil, nil, offeredTools(raw)
 			if v.To-v.From > len("[]") {
 				a.tools = []part{{typ: Tools, role: "system", hash: hashOfBlock("tools", decoded(raw)), label: "tools", span: v}}
 			}
@@ -57,9 +66,10 @@ func readAsked(body []byte) (a asked) {
 				a.list = append(a.list, t.Type)
 			}
 		case "messages":
-			a.messages = nil
+			a.messages, a.counts = nil, nil
 			for e := range capture.Elements(body, v.From) {
-				a.messages = append(a.messages, message(body, e)...)
+				list := message(body, e)
+				a.messages, a.counts = append(a.messages, list...), append(a.counts, len(list))
 			}
 		case "metadata":
 			a.session = sessionOf(raw)
@@ -129,7 +139,7 @@ func parts(body []byte, at capture.Span, role string) (out []part) {
 // partOf is a block of content.
 func partOf(v map[string]any, role string, at capture.Span) part {
 	text := func(name string) string { s, _ := v[name].(string); return s }
-	p := part{role: role, hash: hashOfBlock(role, v), span: at}
+	p := part{role: role, hash: hashOfBlock(role, v), span: at, mark: markOf(v["cache_control"])}
 	switch kind := text("type"); kind {
 	case "text":
 		p.typ, p.label = User, text("text")

@@ -16,6 +16,26 @@ type answered struct {
 	usage Usage
 	parts []part
 	form  string
+
+	reason string // why the cache was missed, as the backend says
+	edited bool   // the backend took something out of the context
+}
+
+// cacheDoc is what a message says of the cache and of its context.
+type cacheDoc struct {
+	Diagnostics *struct {
+		Reason *struct{ Type string } `json:"cache_miss_reason"`
+	}
+	Context *struct {
+		Edits []json.RawMessage `json:"applied_edits"`
+	} `json:"context_management"`
+}
+
+func (d cacheDoc) into(a *answered) {
+	if d.Diagnostics != nil && d.Diagnostics.Reason != nil {
+		a.reason = shortened(d.Diagnostics.Reason.Type)
+	}
+	a.edited = a.edited || d.Context != nil && len(d.Context.Edits) > 0
 }
 
 // usageDoc is a usage as the protocol has it.
@@ -105,9 +125,11 @@ type eventDoc struct {
 	Message struct {
 		Model string
 		Usage usageDoc
+		cacheDoc
 	}
 	Delta map[string]any
 	Usage usageDoc
+	cacheDoc
 }
 
 // readAnswered reads a response: a stream, or a message as JSON.
@@ -131,11 +153,13 @@ func readAnswered(kind string, body []byte) (a answered) {
 		case "message_start":
 			a.model = e.Message.Model
 			e.Message.Usage.into(&a.usage)
+			e.Message.cacheDoc.into(&a)
 		case "message_delta":
 			if s, ok := e.Delta["stop_reason"].(string); ok {
 				a.stop = s
 			}
 			e.Usage.into(&a.usage)
+			e.cacheDoc.into(&a)
 		case "content_block_start":
 			var exact struct {
 				Block json.RawMessage `json:"content_block"`
@@ -198,12 +222,14 @@ func readMessage(body []byte) (a answered) {
 		Model string
 		Stop  string `json:"stop_reason"`
 		Usage usageDoc
+		cacheDoc
 	}
 	if json.Unmarshal(body, &doc) != nil || doc.Type != "message" {
 		return a
 	}
 	a.model, a.stop = doc.Model, doc.Stop
 	doc.Usage.into(&a.usage)
+	doc.cacheDoc.into(&a)
 	for name, v := range capture.Members(body, 0) {
 		if name == "content" {
 			a.parts = parts(body, v, "assistant")

@@ -8,6 +8,7 @@ import (
 
 	"liminal/internal/capture"
 	"liminal/internal/id"
+	"liminal/internal/view"
 )
 
 // candidates is how many lineages of a session are looked at for one that goes on.
@@ -23,6 +24,9 @@ type taking struct {
 	answer answered
 	who    who
 	spans  []capture.Span // of the body that are chunks
+
+	prompt       view.Prompt
+	subscription bool
 }
 
 // take puts an exchange into the store; one that is there already is left alone.
@@ -52,6 +56,9 @@ func (t *taking) put() (err error) {
 	}
 	if l != nil {
 		t.e.LineageID, t.e.AgentID, t.e.Number = l.ID, l.AgentID, l.Exchanges+1
+	}
+	if err := t.charge(l); err != nil {
+		return err
 	}
 	if err := t.tx.PutExchange(t.e); err != nil {
 		return err
@@ -85,6 +92,7 @@ func (t *taking) read() error {
 			t.e.Model = t.answer.model
 		}
 	}
+	t.prompt, t.subscription = promptOf(r, t.asked), subscribed(r)
 	wire, err := json.Marshal(Wire{r.Request.Header, r.Response.Header, r.Response.Marks})
 	if err != nil {
 		return err

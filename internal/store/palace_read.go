@@ -24,6 +24,9 @@ const mostAgents = 1000
 func (s *Store) PalaceAgent(ctx context.Context, v identity.Viewer, number int) (a palace.Agent, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err := all(tx, `SELECT `+agentColumns+` FROM palace_agent a WHERE a.user_id = @user AND a.number = @number`, Args{"user": v.UserID, "number": number}, scanAgent)
+		if err == nil {
+			err = spentByAgents(tx, v, list)
+		}
 		a, err = only(list, err, "agent")
 		return err
 	})
@@ -35,6 +38,9 @@ func (s *Store) PalaceLineages(ctx context.Context, v identity.Viewer, agent str
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+lineageColumns+` FROM palace_lineage l WHERE l.user_id = @user AND l.agent_id = @agent ORDER BY l.seen_at DESC, l.id DESC LIMIT @most`,
 			Args{"user": v.UserID, "agent": orNil(id.Canonical(agent)), "most": mostAgents}, scanLineage)
+		if err == nil {
+			err = spentByLineages(tx, v, list)
+		}
 		return err
 	})
 	return list, err
@@ -44,6 +50,9 @@ func (s *Store) PalaceLineages(ctx context.Context, v identity.Viewer, agent str
 func (s *Store) PalaceLineage(ctx context.Context, v identity.Viewer, lineage string) (l palace.Lineage, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err := all(tx, `SELECT `+lineageColumns+` FROM palace_lineage l WHERE l.user_id = @user AND l.id = @id`, Args{"user": v.UserID, "id": orNil(id.Canonical(lineage))}, scanLineage)
+		if err == nil {
+			err = spentByLineages(tx, v, list)
+		}
 		l, err = only(list, err, "lineage")
 		return err
 	})
@@ -78,6 +87,9 @@ func (s *Store) PalaceExchanges(ctx context.Context, v identity.Viewer, f palace
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+exchangeColumns+` FROM palace_exchange x WHERE x.user_id = @user`+where+` ORDER BY x.id DESC LIMIT @most`, args, scanExchange)
+		if err == nil {
+			err = charged(tx, v, list)
+		}
 		return err
 	})
 	list, next = cut(list, size, func(e palace.Exchange) place { return place{e.StartedAt, e.ID} })
@@ -91,6 +103,11 @@ func (s *Store) PalaceExchange(ctx context.Context, v identity.Viewer, exchange 
 			Args{"user": v.UserID, "id": orNil(id.Canonical(exchange))}, append(exchangeDest(&e), &e.Recipe, &e.Wire)...)
 		if err == nil && !found {
 			err = missing("exchange")
+		}
+		if err == nil {
+			list := []palace.Exchange{e}
+			err = charged(tx, v, list)
+			e = list[0]
 		}
 		return err
 	})

@@ -13,6 +13,9 @@ import (
 func (s *Store) PalaceAgents(ctx context.Context, v identity.Viewer) (list []palace.AgentState, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		agents, err := all(tx, `SELECT `+agentColumns+` FROM palace_agent a WHERE a.user_id = @user ORDER BY a.number DESC LIMIT @most`, Args{"user": v.UserID, "most": mostAgents}, scanAgent)
+		if err == nil {
+			err = spentByAgents(tx, v, agents)
+		}
 		if err != nil {
 			return err
 		}

@@ -54,6 +54,7 @@ type Metrics struct {
 	adapterNames  *bounded
 	cacheNames    *bounded
 	local         *localModel
+	captured      *captured
 }
 
 // NewMetrics registers the figures every process has. Those that somebody else
@@ -88,6 +89,7 @@ func NewMetrics(version string) *Metrics {
 		adapterNames: &bounded{most: maxAdapters},
 		cacheNames:   &bounded{most: maxCaches},
 		local:        &localModel{},
+		captured:     newCaptured(),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "liminal_build_info", Help: "1, for the version that runs.", ConstLabels: prometheus.Labels{"version": version},
@@ -96,6 +98,7 @@ func NewMetrics(version string) *Metrics {
 	m.registry.MustRegister(build,
 		m.requests, m.requestTime, m.followers, m.firstToken, m.turnTime, m.ended, m.calls, m.callTime, m.retries,
 		m.modelCalls, m.modelTime, m.tokens, m.cost, m.adapters, m.preferences, m.foreignRows, m.cacheAsked, m.slots, m.lain, m.local,
+		m.captured.tokens, m.captured.cost, m.captured.unpriced, m.captured.misses, m.captured.missed,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -30,8 +30,8 @@ type Replacement struct {
 	// Sum is the SHA-256 of what the result said, in hexadecimal: another content
 	// under the same id is left alone.
 	Sum string `json:"sum"`
-	// Block is the display id and the first of the UUID, as a person and a recall
-	// name it: "42-7f3a".
+	// Block is the display id and the end of the UUID, as a person and a recall name
+	// it: "42-7f3a".
 	Block string `json:"block"`
 	// Label names the result in a few words: "Read src/auth.go".
 	Label string `json:"label"`
@@ -47,13 +47,22 @@ type Plan struct {
 	Client  string `json:"client"`
 	Lineage string `json:"lineage"`
 	// Policy is the version of policy.palace that the lineage is pinned to.
-	Policy  string        `json:"policy"`
-	Mode    Mode          `json:"mode"`
+	Policy string `json:"policy"`
+	Mode   Mode   `json:"mode"`
+	// Birth is what is decided of results before they are sent first.
+	Birth Birth `json:"birth"`
+	// Replace is all that could be set aside, in the order of the history. While the
+	// cache is warm, those from Warm on are worth most; while it is not, those from
+	// Cold on. Either may be len(Replace): none is.
 	Replace []Replacement `json:"replace"`
-	// Estimate is what it costs and saves when it is opened warm.
+	Warm    int           `json:"warm"`
+	Cold    int           `json:"cold"`
+	// Estimate is what Replace[Warm:] costs and saves when it is opened warm.
 	Estimate Estimate `json:"estimate"`
 	// Pays tells that it is worth that.
 	Pays bool `json:"pays"`
+	// Full tells that the context is fuller than the policy lets it be.
+	Full bool `json:"full,omitempty"`
 	// Asked tells that a person said: at the next turn, whatever it costs.
 	Asked  bool      `json:"asked,omitempty"`
 	MadeAt time.Time `json:"made_at"`

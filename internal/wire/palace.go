@@ -8,7 +8,9 @@ import (
 
 	"liminal/internal/capture/proxy"
 	"liminal/internal/identity"
+	"liminal/internal/model/observed"
 	"liminal/internal/palace"
+	"liminal/internal/telemetry"
 )
 
 // palaceHead is how long a program may take to say what it asks.
@@ -27,7 +29,24 @@ func (p *Platform) openPalace(o Options) {
 		Owner: func(ctx context.Context) (identity.Viewer, error) {
 			return p.store.PalaceOwner(ctx, o.Config.Palace.Owner)
 		},
+		Price: func(model string, u palace.Usage) *float64 {
+			return p.prices.Of(model, observed.Used{Input: u.Input, CacheRead: u.Read, CacheWrite: u.Write5m, CacheWrite1h: u.Write1h, Output: u.Output})
+		},
+		Charged: p.charged,
 	})
+}
+
+// charged counts what exchanges cost that were taken in.
+func (p *Platform) charged(list []palace.Cost) {
+	for _, c := range list {
+		one := telemetry.Captured{Model: c.Model, USD: c.USD, Tokens: map[string]int64{
+			"input": c.Usage.Input, "cache_read": c.Usage.Read, "cache_write_5m": c.Usage.Write5m, "cache_write_1h": c.Usage.Write1h, "output": c.Usage.Output,
+		}}
+		if c.Miss != nil {
+			one.Cause, one.Missed = string(c.Miss.Cause), c.Miss.Tokens
+		}
+		p.metrics.Captured(one)
+	}
 }
 
 // startIntake begins to take in what the proxy of the data folder keeps, and to answer

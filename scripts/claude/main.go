@@ -99,7 +99,7 @@ func sessions(ctx context.Context, client, program string, env []string) error {
 		return err
 	}
 	defer os.RemoveAll(scratch) //nolint:errcheck // the system cleans what is left
-	up := &capturetest.Upstream{Command: "echo a-tool-ran"}
+	up := &capturetest.Upstream{Command: "echo a-tool-ran", Cache: &capturetest.PrefixCache{}}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -120,6 +120,9 @@ func sessions(ctx context.Context, client, program string, env []string) error {
 		}
 	}()
 	if err := s.histories(); err != nil {
+		return err
+	}
+	if err := s.ledger(); err != nil {
 		return err
 	}
 	return s.kills()

@@ -62,6 +62,8 @@ type Upstream struct {
 	// Next is the tool that a client is asked to call, given what it said last, as JSON,
 	// and the names of its tools; none: the turn ends. nil: as Command says.
 	Next func(said string, tools []string) (tool string, input map[string]any)
+	// Cache bills requests for messages; nil: each is charged as if it were new.
+	Cache *PrefixCache
 
 	mu     sync.Mutex
 	asked  []Asked
@@ -147,13 +149,33 @@ func (u *Upstream) messages(w http.ResponseWriter, r *http.Request, body []byte,
 		return
 	}
 	content, stop := u.say(q, n)
+	id := fmt.Sprintf("msg_%024d", n)
+	output := 42
 	usage := map[string]any{"input_tokens": 12, "cache_creation_input_tokens": len(body) / 4, "cache_read_input_tokens": 0, "output_tokens": 1}
-	message := map[string]any{"id": fmt.Sprintf("msg_%024d", n), "type": "message", "role": "assistant", "model": q.Model, "content": content, "stop_reason": stop, "stop_sequence": nil, "usage": usage}
+	if u.Cache != nil {
+		bill, err := u.Cache.Bill(Organisation(r.Header), body)
+		if err != nil {
+			reply(w, http.StatusBadRequest, problem("invalid_request_error", err.Error()))
+			return
+		}
+		usage, output = bill.Usage(1), 0
+		for _, block := range content {
+			text, _ := json.Marshal(block) // of what goes out as JSON
+			output += Tokens(string(text))
+		}
+		w.Header().Set("anthropic-organization-id", Organisation(r.Header))
+	}
+	message := map[string]any{"id": id, "type": "message", "role": "assistant", "model": q.Model, "content": content, "stop_reason": stop, "stop_sequence": nil, "usage": usage}
+	if u.Cache != nil {
+		if d := u.Cache.Diagnose(body, id); d != nil {
+			message["diagnostics"] = d
+		}
+	}
 	if !q.Stream {
 		reply(w, http.StatusOK, message)
 		return
 	}
-	u.stream(w, r, events(message, content, stop), fault)
+	u.stream(w, r, events(message, content, stop, output), fault)
 }
 
 // stream writes events, each as it is.
@@ -251,7 +273,7 @@ func (u *Upstream) say(q question, n int) (content []map[string]any, stop string
 }
 
 // events are a message as its stream, with what no client knows among them.
-func events(message map[string]any, content []map[string]any, stop string) (all []string) {
+func events(message map[string]any, content []map[string]any, stop string, output int) (all []string) {
 	began := map[string]any{}
 	for k, v := range message {
 		began[k] = v
@@ -289,7 +311,7 @@ func events(message map[string]any, content []map[string]any, stop string) (all 
 		all = append(all, event(map[string]any{"type": "content_block_stop", "index": i}))
 	}
 	return append(all,
-		event(map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]any{"output_tokens": 42}}),
+		event(map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]any{"output_tokens": output}}),
 		event(map[string]any{"type": "an_event_of_next_year", "z": 1, "a": 2}),
 		event(map[string]any{"type": "message_stop"}))
 }

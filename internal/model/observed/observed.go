@@ -77,7 +77,7 @@ func (o *observed) Configured() error {
 // where it is not known.
 func (o *observed) Cost(name string, u model.Usage) *float64 {
 	if o.Price != nil {
-		usd := o.Price.of(u)
+		usd := o.Price.of(used(u))
 		return &usd
 	}
 	return o.Prices.cost(name, u)

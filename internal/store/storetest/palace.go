@@ -30,6 +30,7 @@ func Palace(t *testing.T, open Open) {
 	t.Run("nothing of it is another person's", func(t *testing.T) { palaceStranger(t, open) })
 	t.Run("the paths of the specification answer as it says", func(t *testing.T) { palaceSeed(t, open) })
 	t.Run("requests beside the history are in none", func(t *testing.T) { palaceBeside(t, open) })
+	t.Run("what an exchange cost is told, and why the cache was missed", func(t *testing.T) { palaceCosts(t, open) })
 }
 
 // spooled is a spool that is taken in, and whose it is.
@@ -41,6 +42,7 @@ type spooled struct {
 	dir    string
 	spool  *capture.Spool
 	intake *palace.Intake
+	price  palace.PriceFunc
 	n      int
 }
 
@@ -65,7 +67,8 @@ type passed struct {
 	session, agent, run string
 	body, answer        string
 	header              http.Header
-	unended             bool
+	unended, cut        bool
+	at                  time.Time // zero: now
 }
 
 // say records an exchange, and returns its id.
@@ -82,14 +85,20 @@ func (p *spooled) say(s passed) string {
 		h[name] = value
 	}
 	request := id.New()
+	if s.at.IsZero() {
+		s.at = time.Now()
+	}
 	r := p.spool.Begin(capture.Request{
-		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: time.Now(), Method: "POST", Path: "/v1/messages", Query: "beta=true", Header: h, Size: int64(len(s.body)),
+		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: s.at, Method: "POST", Path: "/v1/messages", Query: "beta=true", Header: h, Size: int64(len(s.body)),
 	}, []byte(s.body))
 	r.Answer(200, http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}, "Request-Id": {fmt.Sprintf("req_%d", p.n)}})
 	for piece := range strings.SplitAfterSeq(s.answer, "\n\n") {
 		r.Chunk([]byte(piece))
 	}
-	if !s.unended {
+	switch {
+	case s.cut:
+		r.End(capture.Ending{Ended: time.Now(), CutBy: capture.CutByUpstream})
+	case !s.unended:
 		r.End(capture.Ending{Ended: time.Now(), Complete: true})
 	}
 	return request
@@ -101,6 +110,7 @@ func (p *spooled) take() {
 	need(p.t, p.spool.Close(p.t.Context()))
 	i := palace.NewIntake(palace.IntakeOptions{
 		Dir: filepath.Join(p.dir, "intake"), Spool: p.dir, Store: p.store, Log: slog.New(slog.DiscardHandler), Owner: func(context.Context) (identity.Viewer, error) { return p.v, nil },
+		Price: p.price,
 	})
 	need(p.t, i.All(p.t.Context()))
 	p.intake = i
