@@ -26,7 +26,8 @@ func (s *server) palaceRoutes() {
 	addStream(s, op, s.palaceBlockRaw)
 	s.answers(op, 200, "application/octet-stream", "The bytes, of the type that X-Content-Type names", &huma.Schema{Type: "string", Format: "binary"})
 	add(s, route("PUT /v1/palace/blocks/{id}/tier", "setPalaceTier", "Say how long a block stays", scopeWrite), s.setPalaceTier)
-	add(s, route("GET /v1/palace/stats", "palaceStats", "How much of what is kept", scopeRead), s.palaceStats)
+	add(s, route("GET /v1/palace/stats", "palaceStats", "How much of what is kept, and how long the classifier takes", scopeRead), s.palaceStats)
+	s.palacePolicyRoutes()
 	s.palaceCostRoutes()
 }
 
@@ -224,10 +225,13 @@ func (s *server) setPalaceTier(ctx context.Context, in *palaceTierInput) (Palace
 	return PalaceBlock{b}, err
 }
 
-// PalaceStats is how much of what is kept.
-type PalaceStats struct{ palace.Figures }
+// PalaceStats is how much of what is kept, and how long the classifier takes.
+type PalaceStats struct {
+	palace.Figures
+	Classifier palace.LatencyFigures `json:"classifier_latency"`
+}
 
 func (s *server) palaceStats(ctx context.Context, _ *struct{}) (PalaceStats, error) {
 	f, err := s.Palace.PalaceFigures(ctx, viewerOf(ctx))
-	return PalaceStats{f}, err
+	return PalaceStats{f, s.Palace.Latency()}, err
 }

@@ -33,6 +33,9 @@ type IntakeOptions struct {
 	// Owner is whose it is; an error of fault.NotFound where there is nobody yet.
 	Owner func(ctx context.Context) (identity.Viewer, error)
 	Log   *slog.Logger
+	// Grown is told of lineages that have another exchange, once that is stored; nil:
+	// nobody is.
+	Grown func(lineages []string)
 	// Price is what exchanges cost; nil: nobody knows.
 	Price PriceFunc
 	// Charged is told what exchanges cost, once they are stored; nil: nobody is.
@@ -141,15 +144,19 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 
 // batch takes some in, in one transaction.
 func (i *Intake) batch(ctx context.Context, owner identity.Viewer, m *memory, list []*capture.Exchange, done string) error {
-	first := true
+	first, grown := true, []string{}
 	err := i.Store.TakeIn(ctx, owner, func(tx Tx) error {
 		if !first { // it is run again: what was remembered did not happen
 			*m = *newMemory(i.Price)
 		}
-		first = false
+		first, grown = false, grown[:0]
 		for _, e := range list {
-			if err := take(tx, m, e); err != nil {
+			lineage, err := take(tx, m, e)
+			if err != nil {
 				return fmt.Errorf("the exchange %s cannot be taken in: %w", e.Request.ID, err)
+			}
+			if lineage != "" {
+				grown = append(grown, lineage)
 			}
 		}
 		if err := m.ledger.flush(tx); err != nil {
@@ -157,6 +164,9 @@ func (i *Intake) batch(ctx context.Context, owner identity.Viewer, m *memory, li
 		}
 		return tx.PutTakenFrom(done)
 	})
+	if err == nil && i.Grown != nil && len(grown) > 0 {
+		i.Grown(grown)
+	}
 	if costs := m.ledger.taken(); err == nil && i.Charged != nil {
 		i.Charged(costs)
 	}

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/view"
 )
 
 // Records is what was taken in, as it is asked for. What is not there, or is
@@ -36,6 +38,7 @@ type Records interface {
 	PalaceShared(ctx context.Context, v identity.Viewer) ([]Block, error)
 	PalaceFigures(ctx context.Context, v identity.Viewer) (Figures, error)
 	SetPalaceTier(ctx context.Context, v identity.Viewer, blocks []string, t Tier) error
+	Keeper
 	Ledger
 }
 
@@ -69,11 +72,22 @@ type DisplayFigures struct {
 // Library answers what is asked of what was taken in.
 type Library struct {
 	Records
+	// Policies gives the policies that histories follow.
+	Policies Policies
+	// EpochsOf are those that were opened for a client, the oldest first; nil: none.
+	EpochsOf func(client string) []view.Epoch
+	// Grown is told of lineages whose blocks, or what is wished for them, changed; nil:
+	// nobody is.
+	Grown func(lineages []string)
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+	// Rates are what models cost; nil: nobody knows.
+	Rates   Rates
 	latency latency
 }
 
-// NewLibrary makes one.
-func NewLibrary(r Records) *Library { return &Library{Records: r} }
+// NewLibrary makes one. Histories follow the policy that ships.
+func NewLibrary(r Records) *Library { return &Library{Records: r, Policies: shipped{}} }
 
 // Request is the body of a request, to the byte.
 func (l *Library) Request(ctx context.Context, v identity.Viewer, id string) (e Exchange, body []byte, err error) {

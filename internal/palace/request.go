@@ -160,7 +160,7 @@ func partOf(v map[string]any, role string, at capture.Span) part {
 		p.label = p.tool + " " + string(input)
 	case "tool_result":
 		p.typ, p.ident, p.label = ToolResult, "result:"+text("tool_use_id"), firstText(v["content"])
-		p.sum = hashOfBlock(role, map[string]any{"type": kind, "content": v["content"], "is_error": v["is_error"]})
+		p.sum = view.HashResult(role, v)
 	case "image", "document":
 		p.typ, p.label = Media, kind
 	default:

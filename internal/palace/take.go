@@ -29,17 +29,19 @@ type taking struct {
 	subscription bool
 }
 
-// take puts an exchange into the store; one that is there already is left alone.
-func take(tx Tx, m *memory, raw *capture.Exchange) error {
+// take puts an exchange into the store, and gives the lineage that grew by it; one
+// that is there already is left alone.
+func take(tx Tx, m *memory, raw *capture.Exchange) (lineage string, err error) {
 	known, err := tx.Has(raw.Request.ID)
 	if err != nil || known {
-		return err
+		return "", err
 	}
 	t := &taking{tx: tx, memory: m, raw: raw}
 	if err := t.read(); err != nil {
-		return err
+		return "", err
 	}
-	return t.put()
+	err = t.put()
+	return t.e.LineageID, err
 }
 
 // put writes the exchange and what it brings.
