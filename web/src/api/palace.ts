@@ -16,130 +16,14 @@ export type Exchange = gen.PalaceExchange;
 export type Timeline = gen.PalaceView;
 export type Usage = gen.PalaceUsage;
 
-/** What a person said of a block: it stays, it goes with the next epoch, or nothing. */
-export type Keep = 'keep' | 'drop' | '';
+export type LineageView = gen.PalaceLineageView;
 
-/** A result that is set aside. */
-export interface Replacement {
-  result: string;
-  block: string;
-  label: string;
-  bytes: number;
-  tokens: number;
-}
-
-export interface Estimate {
-  behind: number;
-  removed: number;
-  placed: number;
-  thinking: number;
-  extra: number;
-  gain: number;
-  requests: number;
-}
-
-export interface Plan {
-  policy: string;
-  mode: string;
-  replace: Replacement[] | null;
-  estimate: Estimate;
-  pays: boolean;
-  asked?: boolean;
-  made_at: string;
-}
-
-export interface Epoch {
-  number: number;
-  policy: string;
-  why: string;
-  replace: Replacement[] | null;
-  predicted: Estimate;
-  opened_at: string;
-  ended?: string;
-}
-
-/** What was paid, and what would have been without a view. */
-export interface Saved {
-  paid_usd: number | null;
-  raw_usd: number | null;
-  low_usd: number | null;
-  high_usd: number | null;
-}
-
-export interface LineageView {
-  policy: string;
-  mode: string;
-  plan: Plan | null;
-  epochs: Epoch[];
-  saved: Saved | null;
-}
-
-/** What one cause of misses cost. */
-export interface MissFigure {
-  cause: string;
-  count: number;
-  tokens: number;
-  usd: number | null;
-}
-
-export interface CostDay {
-  day: string;
-  model: string;
-  exchanges: number;
-  unpriced: number; // exchanges of models whose price is not known
-  input_tokens: number;
-  cache_read_tokens: number;
-  cache_write_5m_tokens: number;
-  cache_write_1h_tokens: number;
-  output_tokens: number;
-  usd: number | null;
-}
-
-export interface Costs extends Omit<CostDay, 'day' | 'model'> {
-  days: CostDay[];
-  /** A subscription pays for it in another way than by token. */
-  at_list_price: boolean;
-  misses: MissFigure[];
-  saved?: Saved | null;
-  /** How far forecasts of what the cache gives were off, as shares; told: not so far that nothing can be told from them. */
-  ruler: { p50: number; p90: number; exchanges: number; told: boolean };
-}
-
-export interface Miss {
-  exchange: string;
-  lineage: string;
-  at: string;
-  model: string;
-  cause: string;
-  where: string;
-  predicted_read: number | null;
-  read: number;
-  tokens: number;
-  usd: number | null;
-}
-
-export interface Misses {
-  data: Miss[];
-  next_cursor: string | null;
-}
-
-/** What later versions of the server say of an agent, an exchange and a block. */
-export interface Spent {
-  usd?: number | null;
-  cache_share?: number | null;
-}
-
-export interface Priced {
-  usd?: number | null;
-  predicted_read?: number | null;
-  predicted_write?: number | null;
-  miss?: { cause: string; where: string; tokens: number; usd: number | null } | null;
-}
-
-export interface Marked {
-  starred?: boolean;
-  keep?: Keep;
-}
+/** An epoch, and what became of it where the server tells that. */
+export type Epoch = LineageView['epochs'][number] & { exchanges?: number; refused?: number; bytes_less?: number };
+export type Plan = LineageView['plan'];
+export type Costs = gen.PalaceCosts;
+export type Miss = gen.PalaceMissed;
+export type Event = gen.PalaceEvent;
 
 export const palaceKeys = {
   all: ['palace'] as const,
@@ -148,11 +32,13 @@ export const palaceKeys = {
   timeline: (agent: string, lineage: string) => ['palace', 'timeline', agent, lineage] as const,
   lineages: (agent: string) => ['palace', 'lineages', agent] as const,
   view: (lineage: string) => ['palace', 'view', lineage] as const,
+  epochs: (lineage: string) => ['palace', 'epochs', lineage] as const,
   exchanges: (filter: object) => ['palace', 'exchanges', filter] as const,
   exchange: (id: string) => ['palace', 'exchange', id] as const,
   bodies: (id: string) => ['palace', 'bodies', id] as const,
   block: (id: string) => ['palace', 'block', id] as const,
   raw: (id: string) => ['palace', 'block', id, 'raw'] as const,
+  events: (block: string) => ['palace', 'events', block] as const,
   costs: (days: number, agent: string) => ['palace', 'costs', days, agent] as const,
   misses: (agent: string) => ['palace', 'misses', agent] as const,
 };
@@ -248,7 +134,16 @@ export function useBodies(id: string) {
 export function useView(lineage: string | undefined) {
   return useQuery({
     queryKey: palaceKeys.view(lineage ?? ''),
-    queryFn: ({ signal }) => orNull(dataOf<LineageView>('GET', `/v1/palace/lineages/${encodeURIComponent(lineage!)}/view`, { signal })),
+    queryFn: ({ signal }) => orNull(ask('palaceLineageView', { path: { id: lineage! }, signal })),
+    enabled: Boolean(lineage),
+  });
+}
+
+/** The epochs of a history and what became of them; null: the server does not tell. */
+export function useEpochs(lineage: string | undefined) {
+  return useQuery({
+    queryKey: palaceKeys.epochs(lineage ?? ''),
+    queryFn: async ({ signal }) => (await orNull(dataOf<{ data: Epoch[] }>('GET', address('/v1/palace/epochs', {}, { lineage }), { signal })))?.data ?? null,
     enabled: Boolean(lineage),
   });
 }
@@ -256,7 +151,7 @@ export function useView(lineage: string | undefined) {
 export function useCosts(days: number, agent: string) {
   return useQuery({
     queryKey: palaceKeys.costs(days, agent),
-    queryFn: ({ signal }) => orNull(dataOf<Costs>('GET', address('/v1/palace/costs', {}, { days, agent }), { signal })),
+    queryFn: ({ signal }) => ask('palaceCosts', { query: { days, agent: agent || null }, signal }),
     placeholderData: keepPreviousData,
   });
 }
@@ -264,15 +159,13 @@ export function useCosts(days: number, agent: string) {
 export function useMisses(agent: string) {
   return useInfiniteQuery({
     queryKey: palaceKeys.misses(agent),
-    queryFn: ({ pageParam, signal }) => orNull(dataOf<Misses>('GET', address('/v1/palace/misses', {}, { agent, cursor: pageParam, limit: 50 }), { signal })),
+    queryFn: ({ pageParam, signal }) => ask('palaceMisses', { query: { agent: agent || null, cursor: pageParam, limit: 50 }, signal }),
     initialPageParam: '',
-    getNextPageParam: (page) => page?.next_cursor ?? undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
 }
 
 const changed = () => queryClient.invalidateQueries({ queryKey: palaceKeys.all });
-
-const put = (id: string, what: string, body: object) => dataOf('PUT', `/v1/palace/blocks/${encodeURIComponent(id)}/${what}`, { body });
 
 export async function setTier(id: string, tier: Body<'setPalaceTier'>['tier']): Promise<void> {
   await ask('setPalaceTier', { path: { id }, body: { tier } });
@@ -280,23 +173,29 @@ export async function setTier(id: string, tier: Body<'setPalaceTier'>['tier']): 
 }
 
 export async function setStar(id: string, starred: boolean): Promise<void> {
-  await put(id, 'star', { starred });
+  await ask('starPalaceBlock', { path: { id }, body: { starred } });
   await changed();
 }
 
-export async function setKeep(id: string, keep: Keep): Promise<void> {
-  await put(id, 'keep', { keep });
+/** Whether a block stays in view; null: rules say. */
+export async function setKeep(id: string, keep: boolean | null): Promise<void> {
+  await ask('keepPalaceBlock', { path: { id }, body: { keep } });
   await changed();
 }
 
 /** Takes what a block says away, for good. */
 export async function erase(id: string): Promise<void> {
-  await dataOf('POST', `/v1/palace/blocks/${encodeURIComponent(id)}/erase`, { body: {} });
+  await dataOf('POST', address('/v1/palace/blocks/{id}/erase', { id }), { body: {} });
   await changed();
 }
 
-/** What could be set aside is, with the next turn, whatever it costs. */
-export async function openEpoch(lineage: string): Promise<void> {
-  await dataOf('POST', `/v1/palace/lineages/${encodeURIComponent(lineage)}/epoch`, { body: {} });
+/** What could be set aside is, with the next turn, whatever it costs; or not any more. */
+export async function openEpoch(lineage: string, open: boolean): Promise<void> {
+  await ask('openPalaceEpoch', { path: { id: lineage }, body: { open } });
   await changed();
+}
+
+/** What became of a block, and who did it; the newest first. */
+export function useEvents(block: string) {
+  return useQuery({ queryKey: palaceKeys.events(block), queryFn: async ({ signal }) => (await ask('palaceEvents', { query: { block, limit: 100 }, signal })).data });
 }

@@ -1,14 +1,16 @@
 import { useState } from 'react';
 import { useAttempt } from '../account/useAttempt.ts';
-import { erase, setKeep, setStar, setTier, type Content, type Keep, type Marked } from '../api/palace.ts';
+import { erase, setKeep, setStar, setTier, type Content } from '../api/palace.ts';
 import { ActDialog, Card, Pills } from '../operate/parts.tsx';
 import { usePalaceWords } from './words.ts';
 
 const tiers = ['SHORT', 'MEDIUM', 'LONG'] as const;
 type Tier = (typeof tiers)[number];
 
+const wishes = ['', '++', '--'];
+
 /** What a person says of a block: how long it stays, a star, whether it may be set aside, and that it is to be gone. */
-export function Acts({ block }: { block: Content & Marked }) {
+export function Acts({ block }: { block: Content }) {
   const words = usePalaceWords();
   const attempt = useAttempt();
   const [erasing, setErasing] = useState(false);
@@ -20,12 +22,7 @@ export function Acts({ block }: { block: Content & Marked }) {
     if (await attempt.go(work)) setSaid(words.saved);
   }
 
-  const keeps: [Keep, string][] = [
-    ['', words.keepNothing],
-    ['keep', words.keep],
-    ['drop', words.drop],
-  ];
-  const means = { '': '', keep: words.keepMeans, drop: words.dropMeans }[block.keep ?? ''];
+  const means = { '': '', '++': words.keepMeans, '--': words.dropMeans }[block.wish];
   return (
     <Card title={words.acts} className="acts">
       <div className="act-row">
@@ -33,22 +30,18 @@ export function Acts({ block }: { block: Content & Marked }) {
         <Pills label={words.tierOf} options={tiers.map((one) => [one, words.tier[one]!] as const)} value={tier} onChoose={(one) => void say(() => setTier(block.uuid, one))} />
         <p className="hint">{words.tierMeans[tier]}</p>
       </div>
-      {block.starred !== undefined && (
-        <div className="act-row">
-          <button type="button" aria-pressed={block.starred} disabled={attempt.busy} onClick={() => void say(() => setStar(block.uuid, !block.starred))}>
-            <span aria-hidden="true">{block.starred ? '★' : '☆'}</span>
-            {block.starred ? words.unstar : words.star}
-          </button>
-          <p className="hint">{words.starMeans}</p>
-        </div>
-      )}
-      {block.keep !== undefined && (
-        <div className="act-row">
-          <h3>{words.keepTitle}</h3>
-          <Pills label={words.keepTitle} options={keeps} value={block.keep} onChoose={(one) => void say(() => setKeep(block.uuid, one))} />
-          {means && <p className="hint">{means}</p>}
-        </div>
-      )}
+      <div className="act-row">
+        <button type="button" aria-pressed={block.starred} disabled={attempt.busy} onClick={() => void say(() => setStar(block.uuid, !block.starred))}>
+          <span aria-hidden="true">{block.starred ? '★' : '☆'}</span>
+          {words.star}
+        </button>
+        <p className="hint">{words.starMeans}</p>
+      </div>
+      <div className="act-row">
+        <h3>{words.keepTitle}</h3>
+        <Pills label={words.keepTitle} options={wishes.map((one) => [one, words.wish[one]!] as const)} value={block.wish} onChoose={(one: string) => void say(() => setKeep(block.uuid, one === '' ? null : one === '++'))} />
+        {means && <p className="hint">{means}</p>}
+      </div>
       <p role="status" className="hint">
         {said}
       </p>

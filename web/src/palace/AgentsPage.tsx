@@ -1,6 +1,6 @@
 import { useEffect, useState, type CSSProperties } from 'react';
 import { Link } from 'wouter';
-import { useAgents, type Agent, type Spent } from '../api/palace.ts';
+import { useAgents, type Agent } from '../api/palace.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
@@ -66,7 +66,7 @@ function Tree({ agents }: { agents: Agent[] }) {
 
 const page = 100; // agents shown at once
 
-function Row({ agent, depth }: { agent: Agent & Spent; depth: number }) {
+function Row({ agent, depth }: { agent: Agent; depth: number }) {
   const words = usePalaceWords();
   const locale = useStore(language);
   const busy = useBusy(agent.seen_at);

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { Failure } from '../api/failure.ts';
-import { useBlock, useView, type Content, type Marked } from '../api/palace.ts';
+import { useBlock, useEvents, useView, type Content } from '../api/palace.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language } from '../i18n/index.ts';
 import { count, fileSize } from '../lib/format.ts';
@@ -23,10 +23,11 @@ export function BlockPage({ id }: { id: string }) {
   if (block.data) return <Shown block={block.data} />;
   if (block.isPending) return <Loading />;
   const gone = block.error instanceof Failure && (block.error.status === 404 || block.error.status === 400);
-  return <Trouble text={gone ? words.blockNotFound : `${words.loadFailed} ${sentence(block.error)}`} {...(gone ? {} : { retry: () => void block.refetch() })} back="/operate/palace" backText={words.back} />;
+  const erased = block.error instanceof Failure && block.error.detail('reason') === 'erased';
+  return <Trouble text={erased ? words.blockErased : gone ? words.blockNotFound : `${words.loadFailed} ${sentence(block.error)}`} {...(gone ? {} : { retry: () => void block.refetch() })} back="/operate/palace" backText={words.back} />;
 }
 
-function Shown({ block }: { block: Content & Marked }) {
+function Shown({ block }: { block: Content }) {
   const words = usePalaceWords();
   const name = words.block(nameOf(block));
   useTitle(name);
@@ -145,6 +146,7 @@ function Places({ block }: { block: Content }) {
 function Past({ block }: { block: Content }) {
   const words = usePalaceWords();
   const locale = useStore(language);
+  const events = useEvents(block.uuid);
   const view = useView(block.places[0]?.lineage);
   const name = nameOf(block);
   const aside = view.data?.epochs.find((one) => (one.replace ?? []).some((each) => each.block === name));
@@ -159,6 +161,15 @@ function Past({ block }: { block: Content }) {
           </small>
         </li>
         {block.generation > 0 && <li>{words.pastGeneration(block.generation)}</li>}
+        {events.data?.toReversed().map((one) => (
+          <li key={one.id}>
+            {words.event[one.what] ?? one.what}
+            <small>
+              {when(one.at, locale)} · {words.who[one.who] ?? one.who}
+            </small>
+            {one.why && <small>{one.why}</small>}
+          </li>
+        ))}
         <li>
           {words.pastTier[block.tier_by] ?? block.tier_by}
           <small>{words.tier[block.retention_tier] ?? block.retention_tier}</small>

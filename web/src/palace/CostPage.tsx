@@ -60,7 +60,6 @@ export function CostPage() {
         </div>
       )}
       {costs.isPending && <Loading />}
-      {costs.data === null && !none && <p className="nothing">{words.costUnknown}</p>}
       {costs.data && !none && (
         <div className="costs" aria-busy={costs.isPlaceholderData || undefined}>
           <Tiles costs={costs.data} />
@@ -123,7 +122,7 @@ function Classes({ costs, span }: { costs: Costs; span: number }) {
   );
 }
 
-/** What was paid against what would have been, with how sure that is. */
+/** What was paid, and how far what is foretold of the cache can be trusted. */
 function Ledger({ costs }: { costs: Costs }) {
   const words = usePalaceWords();
   const locale = useStore(language);

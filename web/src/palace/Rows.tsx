@@ -1,12 +1,11 @@
 import { memo, useEffect, useId, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type RefObject } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Link } from 'wouter';
-import type { Block, Epoch, Marked, Saved } from '../api/palace.ts';
+import type { Block, Epoch } from '../api/palace.ts';
 import { language } from '../i18n/index.ts';
-import { clock, count } from '../lib/format.ts';
+import { clock, count, fileSize } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from '../operate/figures.ts';
-import { SavedLine } from './Force.tsx';
 import { nameOf, tokens, typeOf } from './figures.ts';
 import { weightOf, type Row } from './rows.ts';
 import { usePalaceWords } from './words.ts';
@@ -16,7 +15,6 @@ interface Props {
   place: string;
   rows: Row[];
   blocks: readonly Block[];
-  saved: Saved | null;
   /** Is given the way to the last row. */
   toEnd: RefObject<(() => void) | null>;
 }
@@ -26,13 +24,12 @@ const left = new Map<string, number>(); // how far down histories were read
 const heights = { turn: 48, block: 36, epoch: 56 };
 
 /** The rows of a history. Of ten thousand only those are drawn that are to be seen. */
-export function Rows({ place, rows, blocks, saved, toEnd }: Props) {
+export function Rows({ place, rows, blocks, toEnd }: Props) {
   const words = usePalaceWords();
   const list = useRef<HTMLOListElement>(null);
   const id = useId();
   const [margin, setMargin] = useState(0);
   const most = useMemo(() => blocks.reduce((top, one) => Math.max(top, one.tokens), 0), [blocks]);
-  const last = useMemo(() => rows.findLast((row) => row.kind === 'epoch')?.key, [rows]);
   // oxlint-disable-next-line react/incompatible-library -- nothing here is memoized by what it returns
   const virtual = useVirtualizer({
     count: rows.length,
@@ -97,7 +94,7 @@ export function Rows({ place, rows, blocks, saved, toEnd }: Props) {
             >
               {row.kind === 'turn' && <TurnRow row={row} />}
               {row.kind === 'block' && <BlockRow block={row.block} aside={row.aside} most={most} />}
-              {row.kind === 'epoch' && <EpochRow epoch={row.epoch} saved={row.key === last ? saved : null} />}
+              {row.kind === 'epoch' && <EpochRow epoch={row.epoch} />}
             </li>
           );
         })}
@@ -137,12 +134,13 @@ const TurnRow = memo(function TurnRow({ row }: { row: Extract<Row, { kind: 'turn
   );
 });
 
-const BlockRow = memo(function BlockRow({ block, aside, most }: { block: Block & Marked; aside: boolean; most: number }) {
+const BlockRow = memo(function BlockRow({ block, aside, most }: { block: Block; aside: boolean; most: number }) {
   const words = usePalaceWords();
   const locale = useStore(language);
   const type = typeOf(block.block_type);
   const label = block.block_type === 'ToolUse' && block.label.startsWith(`${block.tool} `) ? block.label.slice(block.tool.length + 1) : block.label;
-  const marks = [block.starred ? words.starred : '', aside ? words.asideMark : '', block.active ? '' : words.awayMark].filter(Boolean);
+  const wish = block.wish === '++' ? words.keptMark : block.wish === '--' ? words.droppedMark : '';
+  const marks = [block.starred ? words.starred : '', aside ? words.asideMark : wish, block.active ? '' : words.awayMark].filter(Boolean);
   return (
     <div className="block-row" data-type={type} data-aside={aside || !block.active || undefined}>
       <span className="row-type">
@@ -173,7 +171,7 @@ const BlockRow = memo(function BlockRow({ block, aside, most }: { block: Block &
   );
 });
 
-function EpochRow({ epoch, saved }: { epoch: Epoch; saved: Saved | null }) {
+function EpochRow({ epoch }: { epoch: Epoch }) {
   const words = usePalaceWords();
   const locale = useStore(language);
   const list = epoch.replace ?? [];
@@ -194,7 +192,8 @@ function EpochRow({ epoch, saved }: { epoch: Epoch; saved: Saved | null }) {
         </span>
         {epoch.predicted.extra > 0 && <span>{words.epochPrice(tokens(Math.round(epoch.predicted.extra), locale))}</span>}
         {epoch.ended && <span>{words.epochEnded(epoch.ended)}</span>}
-        {saved && <SavedLine saved={saved} />}
+        {epoch.exchanges !== undefined && <span>{words.epochSaved(epoch.exchanges, fileSize(epoch.bytes_less ?? 0, locale))}</span>}
+        {(epoch.refused ?? 0) > 0 && <span className="problem">{words.epochRefused(epoch.refused!)}</span>}
       </p>
     </div>
   );

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { Failure } from '../api/failure.ts';
-import { useAgents, useBodies, useExchange, useExchanges, type Exchange, type Priced } from '../api/palace.ts';
+import { useAgents, useBodies, useExchange, useExchanges, type Exchange } from '../api/palace.ts';
 import { Json } from '../code/Json.tsx';
 import { Diff } from '../diff/Diff.tsx';
 import { sentence } from '../i18n/errors.ts';
@@ -30,7 +30,7 @@ function nameOf(exchange: Exchange, words: PalaceWords): string {
   return exchange.number > 0 ? words.exchange(exchange.number) : words.kind[exchange.kind] || words.exchange(0);
 }
 
-function Shown({ exchange }: { exchange: Exchange & Priced }) {
+function Shown({ exchange }: { exchange: Exchange }) {
   const words = usePalaceWords();
   const locale = useStore(language);
   useTitle(words.sent);
@@ -113,7 +113,7 @@ function Step({ to, name, sign }: { to: Exchange | undefined; name: string; sign
   );
 }
 
-function Facts({ exchange }: { exchange: Exchange & Priced }) {
+function Facts({ exchange }: { exchange: Exchange }) {
   const words = usePalaceWords();
   const locale = useStore(language);
   const { usage } = exchange;
@@ -164,7 +164,8 @@ function Both({ exchange }: { exchange: Exchange }) {
   const found = useMemo(() => bodies.data && bodies.data.raw !== bodies.data.sent && compare(bodies.data.raw, bodies.data.sent), [bodies.data]);
   if (bodies.isError) {
     const lost = bodies.error instanceof Failure && bodies.error.status === 404;
-    return <p className={lost ? 'nothing' : 'problem'}>{lost ? words.lost : sentence(bodies.error)}</p>;
+    const erased = bodies.error instanceof Failure && bodies.error.detail('reason') === 'erased';
+    return <p className={lost ? 'nothing' : 'problem'}>{erased ? words.requestErased : lost ? words.lost : sentence(bodies.error)}</p>;
   }
   if (!bodies.data) return <Loading />;
   const { raw, sent } = bodies.data;

@@ -1,7 +1,7 @@
 import { useDeferredValue, useMemo, useRef, useState, type ReactNode } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { Failure } from '../api/failure.ts';
-import { useLineages, useTimeline, useView, type Lineage, type LineageView, type Timeline } from '../api/palace.ts';
+import { useEpochs, useLineages, useTimeline, useView, type Epoch, type Lineage, type Timeline } from '../api/palace.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language } from '../i18n/index.ts';
 import { count } from '../lib/format.ts';
@@ -41,6 +41,7 @@ function Shown({ timeline, lineages }: { timeline: Timeline; lineages: Lineage[]
   const name = agent.kind === 'subagent' ? words.subagent(agent.agent_id) : words.agent(agent.agent_id);
   useTitle(name);
   const view = useView(lineage.id || undefined);
+  const epochs = useEpochs(lineage.id || undefined);
   const last = blocks.at(-1)?.exchange;
   const facts = [agent.name, agent.project, lineage.model, words.blocks(count(blocks.length, locale)), words.tokensOf(tokens(lineage.input_tokens + lineage.output_tokens, locale))].filter(Boolean);
   return (
@@ -65,7 +66,7 @@ function Shown({ timeline, lineages }: { timeline: Timeline; lineages: Lineage[]
             </Folding>
           )}
         </aside>
-        <Filtered timeline={timeline} view={view.data ?? null} />
+        <Filtered timeline={timeline} epochs={epochs.data ?? view.data?.epochs ?? none} />
       </div>
     </article>
   );
@@ -116,13 +117,14 @@ function Histories({ agent, lineages, shown }: { agent: number; lineages: Lineag
 
 const long = 30; // rows that do not fit into one window
 
-function Filtered({ timeline, view }: { timeline: Timeline; view: LineageView | null }) {
+const none: Epoch[] = [];
+
+function Filtered({ timeline, epochs }: { timeline: Timeline; epochs: Epoch[] }) {
   const words = usePalaceWords();
   const { agent, lineage, blocks } = timeline;
   const [filter, setFilter] = useState<Filter>(everything);
   const late = useDeferredValue(filter);
   const toEnd = useRef<(() => void) | null>(null);
-  const epochs = useMemo(() => view?.epochs ?? [], [view]);
   const rows = useMemo(() => rowsOf(blocks, epochs, late), [blocks, epochs, late]);
   const present = useMemo(() => new Set(blocks.map((one) => typeOf(one.block_type))), [blocks]);
   return (
@@ -152,7 +154,7 @@ function Filtered({ timeline, view }: { timeline: Timeline; view: LineageView | 
         )}
       </div>
       {rows.length > 0 ? (
-        <Rows key={lineage.id} place={`${agent.agent_id}/${lineage.id}`} rows={rows} blocks={blocks} saved={view?.saved ?? null} toEnd={toEnd} />
+        <Rows key={lineage.id} place={`${agent.agent_id}/${lineage.id}`} rows={rows} blocks={blocks} toEnd={toEnd} />
       ) : (
         <p className="nothing">{blocks.length === 0 ? words.noBlocks : words.nothingFound}</p>
       )}

@@ -18,6 +18,8 @@ export function blockFixture(of: Partial<Block> = {}): Block {
     retention_tier: 'SHORT',
     tier_by: 'rule',
     active: true,
+    starred: false,
+    wish: '',
     tokens: 100,
     size: 400,
     label: 'package a',
