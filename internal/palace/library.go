@@ -27,6 +27,10 @@ type Records interface {
 	PalaceExchange(ctx context.Context, v identity.Viewer, id string) (Exchange, error)
 	// PalaceChunks are packed, by their hashes.
 	PalaceChunks(ctx context.Context, v identity.Viewer, hashes []string) (map[string][]byte, error)
+	// PalaceEdits are those of what was sent of an exchange, packed.
+	PalaceEdits(ctx context.Context, v identity.Viewer, exchange string) ([]byte, error)
+	// PalaceEpochs are those of a lineage, the oldest first.
+	PalaceEpochs(ctx context.Context, v identity.Viewer, lineage string) ([]Epoch, error)
 	PalaceBlock(ctx context.Context, v identity.Viewer, uuid string) (Block, error)
 	// PalaceAppearances are where a block stands, the lineage that grew last first.
 	PalaceAppearances(ctx context.Context, v identity.Viewer, uuid string) ([]Appearance, error)

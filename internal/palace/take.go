@@ -65,6 +65,11 @@ func (t *taking) put() (err error) {
 	if err := t.tx.PutExchange(t.e); err != nil {
 		return err
 	}
+	if t.e.Sent != nil {
+		if err := t.tx.PutSent(t.e.ID, *t.e.Sent); err != nil {
+			return err
+		}
+	}
 	if err := t.store(); err != nil || l == nil {
 		return err
 	}
@@ -113,7 +118,8 @@ func (t *taking) read() error {
 	if len(r.Answered) > 0 {
 		t.e.Answered.Hash = hashOf(r.Answered)
 	}
-	return nil
+	t.e.Sent, err = sentOf(r.Sent)
+	return err
 }
 
 // CutByProxy says that an exchange is not whole because its proxy was killed.

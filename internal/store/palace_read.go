@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"liminal/internal/id"
 	"liminal/internal/identity"
@@ -60,7 +61,9 @@ func (s *Store) PalaceLineage(ctx context.Context, v identity.Viewer, lineage st
 }
 
 func scanExchange(scan Scan) (e palace.Exchange, err error) {
-	err = scan(exchangeDest(&e)...)
+	var s palace.Sent
+	err = scan(append(exchangeDest(&e), sentDest(&s)...)...)
+	e.Sent = sent(s)
 	return e, err
 }
 
@@ -86,7 +89,7 @@ func (s *Store) PalaceExchanges(ctx context.Context, v identity.Viewer, f palace
 		where += ` AND x.id < @before`
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err = all(tx, `SELECT `+exchangeColumns+` FROM palace_exchange x WHERE x.user_id = @user`+where+` ORDER BY x.id DESC LIMIT @most`, args, scanExchange)
+		list, err = all(tx, `SELECT `+exchangeColumns+`, `+sentColumns+` FROM palace_exchange x`+sentTable+` WHERE x.user_id = @user`+where+` ORDER BY x.id DESC LIMIT @most`, args, scanExchange)
 		if err == nil {
 			err = charged(tx, v, list)
 		}
@@ -99,8 +102,10 @@ func (s *Store) PalaceExchanges(ctx context.Context, v identity.Viewer, f palace
 // PalaceExchange implements palace.Records.
 func (s *Store) PalaceExchange(ctx context.Context, v identity.Viewer, exchange string) (e palace.Exchange, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		found, err := first(tx, `SELECT `+exchangeColumns+`, x.recipe, x.wire FROM palace_exchange x WHERE x.user_id = @user AND x.id = @id`,
-			Args{"user": v.UserID, "id": orNil(id.Canonical(exchange))}, append(exchangeDest(&e), &e.Recipe, &e.Wire)...)
+		var s palace.Sent
+		found, err := first(tx, `SELECT `+exchangeColumns+`, `+sentColumns+`, x.recipe, x.wire FROM palace_exchange x`+sentTable+` WHERE x.user_id = @user AND x.id = @id`,
+			Args{"user": v.UserID, "id": orNil(id.Canonical(exchange))}, slices.Concat(exchangeDest(&e), sentDest(&s), []any{&e.Recipe, &e.Wire})...)
+		e.Sent = sent(s)
 		if err == nil && !found {
 			err = missing("exchange")
 		}

@@ -123,6 +123,9 @@ type exchangeSeen struct {
 	Request           struct {
 		Sum string `json:"sha256"`
 	}
+	Sent *struct {
+		Sum string `json:"sha256"`
+	}
 }
 
 // list reads a list of the API to its end.
