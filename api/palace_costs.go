@@ -18,18 +18,18 @@ type PalaceCosts struct{ palace.Costs }
 // PalaceMissed is an exchange that the provider's cache gave less than it had.
 type PalaceMissed struct{ palace.Missed }
 
-// ofLedger narrows the ledger.
-type ofLedger struct {
+// OfLedger narrows the ledger.
+type OfLedger struct {
 	Agent   string `query:"agent" format:"uuid" doc:"of an agent"`
 	Lineage string `query:"lineage" format:"uuid" doc:"of a history"`
 }
 
-func (f ofLedger) filter() palace.CostFilter {
+func (f OfLedger) filter() palace.CostFilter {
 	return palace.CostFilter{AgentID: f.Agent, LineageID: f.Lineage}
 }
 
 type palaceCostsInput struct {
-	ofLedger
+	OfLedger
 	Days int `query:"days" minimum:"1" maximum:"3660" default:"30" doc:"how many days, in UTC, with today"`
 }
 
@@ -42,7 +42,7 @@ func (s *server) palaceCosts(ctx context.Context, in *palaceCostsInput) (PalaceC
 
 type palaceMissesInput struct {
 	Paged
-	ofLedger
+	OfLedger
 }
 
 func (s *server) palaceMisses(ctx context.Context, in *palaceMissesInput) (Page[PalaceMissed], error) {

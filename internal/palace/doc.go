@@ -122,7 +122,7 @@ type Exchange struct {
 	Charge
 
 	// Sent is nil where the request reached the backend as it was.
-	Sent *Sent `json:"sent" nullable:"true"`
+	Sent *Sent `json:"sent,omitempty"`
 
 	// Recipe makes the body of the request; Wire is the heads of both, and when
 	// what came. Both are packed.

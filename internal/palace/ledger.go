@@ -23,7 +23,7 @@ type Charge struct {
 	// in tokens; nil: that was not foretold.
 	PredictedRead  *int64 `json:"predicted_read" nullable:"true"`
 	PredictedWrite *int64 `json:"predicted_write" nullable:"true"`
-	Miss           *Miss  `json:"miss" nullable:"true"`
+	Miss           *Miss  `json:"miss,omitempty"`
 }
 
 // Miss is what the cache had and did not give.

@@ -34,7 +34,7 @@ const limit = 5 * time.Minute
 func main() {
 	client := flag.String("client", "", "the client's program")
 	program := flag.String("program", "bin/liminald", "liminald")
-	only := flag.String("only", "", "views: only what a view does")
+	only := flag.String("only", "", "views: only what a view does; session: only the session in one")
 	flag.Parse()
 	if err := play(*client, *program, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "claude:", err)
@@ -71,8 +71,11 @@ func play(client, program, only string) error {
 		"PALACE_UPSTREAM=http://" + l.Addr().String(), "ANTHROPIC_API_KEY=" + key, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "DISABLE_BUG_COMMAND=1",
 	}
-	if only == "views" {
+	switch only {
+	case "views":
 		return errors.Join(changes(ctx, client, program, env), viewed(ctx, client, program, env))
+	case "session":
+		return viewed(ctx, client, program, env)
 	}
 	run := func(args ...string) (string, error) {
 		cmd := exec.CommandContext(ctx, program, append([]string{"palace"}, args...)...)

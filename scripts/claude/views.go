@@ -186,38 +186,55 @@ func (s *stage) history() (*view.Body, string, error) {
 	return nil, "", errors.New("the backend was asked nothing yet")
 }
 
-// plan writes what is to be set aside at the next turn: all results that are closed then.
-// A platform with a policy of mode view does so after each exchange.
-func (s *stage) plan() error {
-	b, client, err := s.history()
+// aside has the platform set all results of the agent aside at the next turn, as its
+// person would, and waits until the proxy has the plan for that.
+func (s *stage) aside() error {
+	_, client, err := s.history()
 	if err != nil {
 		return err
 	}
-	p := view.Plan{Client: client, Policy: "by hand", Mode: view.Live, Asked: true, MadeAt: time.Now()}
-	for _, m := range b.Messages {
-		for _, part := range m.Parts {
-			if said := view.Said(b.Of(part.Content)); part.Type == "tool_result" && strings.HasPrefix(said, "step-") {
-				p.Replace = append(p.Replace, view.Replacement{Result: part.ID, Sum: view.SumOf(b.Of(part.Span)), Block: fmt.Sprint(len(p.Replace), "-7f3a"), Label: "Bash " + said[:6], Bytes: len(said)})
-			}
+	if _, err := s.taken(); err != nil {
+		return err
+	}
+	var timeline struct {
+		Lineage struct{ ID string }
+		Blocks  []struct {
+			UUID string
+			Type string `json:"block_type"`
 		}
 	}
-	return s.write(view.FileName(client), p)
-}
-
-// write writes a file of views.
-func (s *stage) write(name string, v any) error {
-	dir := filepath.Join(s.scratch, "data", "palace", "views")
-	raw, err := json.Marshal(v)
-	if err != nil {
+	if err := s.ask("GET", "/v1/palace/agents/1/timeline", nil, &timeline); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	n := 0
+	for _, b := range timeline.Blocks {
+		if b.Type != "ToolResult" {
+			continue
+		}
+		n++
+		if err := s.ask("PUT", "/v1/palace/blocks/"+b.UUID+"/keep", map[string]any{"keep": false}, &struct{}{}); err != nil {
+			return err
+		}
+	}
+	if err := s.ask("POST", "/v1/palace/lineages/"+timeline.Lineage.ID+"/epoch", map[string]any{"open": true}, &struct{}{}); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "."+name), raw, 0o600); err != nil {
-		return err
+	file := filepath.Join(s.scratch, "data", "palace", "views", view.FileName(client))
+	for {
+		raw, err := os.ReadFile(file)
+		if err == nil {
+			s.plan = view.Plan{}
+			err = json.Unmarshal(raw, &s.plan)
+		}
+		if err == nil && s.plan.Asked && len(s.plan.Replace) == n {
+			return nil
+		}
+		select {
+		case <-s.ctx.Done():
+			return fmt.Errorf("the platform made no plan of %d results: %s (%w)", n, raw, err)
+		case <-time.After(100 * time.Millisecond):
+		}
 	}
-	return os.Rename(filepath.Join(dir, "."+name), filepath.Join(dir, name))
 }
 
 // asideAre checks how many results are set aside in the last request.
@@ -241,16 +258,17 @@ func viewed(ctx context.Context, client, program string, env []string) error {
 		return err
 	}
 	defer done()
-	if err := s.write("mode.json", map[string]any{"mode": view.Live}); err != nil {
+	if err := s.platformUp("127.0.0.1:0"); err != nil {
 		return err
 	}
-	if err := s.platformUp("127.0.0.1:0"); err != nil {
+	policy := map[string]any{"kind": "policy.palace", "mode": view.Live, "keep": map[string]any{"turns": 0}, "epoch": map[string]any{"min_tokens": 1, "margin": 0.5, "context": 0.7}}
+	if err := s.ask("POST", "/v1/artifacts", map[string]any{"type": "policy.palace", "name": "default", "schema": policy}, &struct{}{}); err != nil {
 		return err
 	}
 	if out, err := s.claude("Take the steps.").Output(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
-	if err := s.plan(); err != nil {
+	if err := s.aside(); err != nil {
 		return err
 	}
 	if out, err := s.claude("--continue", "Take three more.").Output(); err != nil {
@@ -291,7 +309,7 @@ func (s *stage) recalled() error {
 			got = said
 			return "", nil
 		}
-		return view.RecallTool, map[string]any{"block": "1-7f3a"}
+		return view.RecallTool, map[string]any{"block": s.plan.Replace[1].Block}
 	}
 	if out, err := s.claude("--continue", "What was the second step?").Output(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)

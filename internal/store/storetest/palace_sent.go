@@ -46,7 +46,7 @@ func palaceSent(t *testing.T, open Open) {
 		t.Errorf("%+v", e.Sent)
 	}
 	list := pageOf(p.PalaceExchanges(t.Context(), p.v, palace.ExchangeFilter{}, "", 10))(t)
-	want(t, "in a list", fmt.Sprint(list[0].Sent.Why, list[1].Sent.Why, list[2].Sent == nil), "raw view true")
+	want(t, "in a list", fmt.Sprintf("%s %s %v", list[0].Sent.Why, list[1].Sent.Why, list[2].Sent == nil), "raw view true")
 	_, changes, err := p.Changes(t.Context(), p.v, changed)
 	need(t, err)
 	want(t, "what differs", fmt.Sprint(len(changes), changes[0].Message, changes[0].Result, changes[0].Is, len(changes[0].Was)), fmt.Sprint(1, 2, "t1", edit.Text, edit.To-edit.From))
@@ -58,7 +58,7 @@ func palaceSent(t *testing.T, open Open) {
 	write(epoch, view.Epoch{Number: 2, Client: "session:s1", Why: view.Pays, Lineage: lineage, OpenedAt: ended})
 	p.take()
 	epochs = got(p.PalaceEpochs(t.Context(), p.v, lineage))(t)
-	want(t, "epochs later", fmt.Sprint(len(epochs), epochs[0].Ended, epochs[1].Why), "2 refused pays")
+	want(t, "epochs later", fmt.Sprintf("%d %s %s", len(epochs), epochs[0].Ended, epochs[1].Why), "2 refused pays")
 
 	bob := person(t, p.store)
 	if _, _, err := p.Sent(t.Context(), bob, changed); fault.CodeOf(err) != fault.NotFound {

@@ -2282,6 +2282,14 @@ export interface MessagesRequest {
   top_p?: number | null;
 }
 
+export interface Miss {
+  cause: string;
+  reason?: string;
+  tokens: number;
+  usd: number | null;
+  where: string;
+}
+
 export interface ModelBackend {
   api_version: string;
   /** false: it is set in the environment */
@@ -2661,6 +2669,12 @@ export interface PagePalaceLineage {
   next_cursor: string | null;
 }
 
+export interface PagePalaceMissed {
+  data: PalaceMissed[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
 export interface PagePatchRow {
   data: PatchRow[];
   /** opaque; null on the last page */
@@ -2717,6 +2731,9 @@ export interface PageWebhookEndpoint {
 
 export interface PalaceAgent {
   agent_id: number;
+  at_list_price: boolean;
+  cache_share: number | null;
+  context_tokens: number;
   created_at: string;
   id: string;
   kind: string;
@@ -2724,6 +2741,8 @@ export interface PalaceAgent {
   parent_id?: string;
   project: string;
   seen_at: string;
+  unpriced: number;
+  usd: number | null;
 }
 
 export interface PalaceAgentState {
@@ -2803,6 +2822,42 @@ export interface PalaceContent {
   uuid: string;
 }
 
+export interface PalaceCosts {
+  at_list_price: boolean;
+  cache_read_tokens: number;
+  cache_write_1h_tokens: number;
+  cache_write_5m_tokens: number;
+  days: PalaceDay[];
+  exchanges: number;
+  input_tokens: number;
+  misses: PalaceMissFigure[];
+  output_tokens: number;
+  ruler: PalaceRulerFigure;
+  unpriced: number;
+  usd: number | null;
+}
+
+export interface PalaceDay {
+  cache_read_tokens: number;
+  cache_write_1h_tokens: number;
+  cache_write_5m_tokens: number;
+  day: string;
+  exchanges: number;
+  input_tokens: number;
+  model: string;
+  output_tokens: number;
+  unpriced: number;
+  usd: number | null;
+}
+
+export interface PalaceDifference {
+  at: number;
+  before: string;
+  is: string;
+  part: string;
+  was: string;
+}
+
 export interface PalaceDisplayFigures {
   most: number;
   used: number;
@@ -2810,6 +2865,7 @@ export interface PalaceDisplayFigures {
 
 export interface PalaceExchange {
   agent?: string;
+  at_list_price: boolean;
   complete: boolean;
   cut_by?: string;
   ended_at: string | null;
@@ -2819,10 +2875,13 @@ export interface PalaceExchange {
   lineage?: string;
   masked: boolean;
   method: string;
+  miss?: Miss;
   model: string;
   name: string;
   number: number;
   path: string;
+  predicted_read: number | null;
+  predicted_write: number | null;
   project: string;
   query: string;
   request: PalaceKept;
@@ -2832,10 +2891,12 @@ export interface PalaceExchange {
   status: number;
   stop_reason: string;
   usage: PalaceUsage;
+  usd: number | null;
 }
 
 export interface PalaceExchangeHeads {
   agent?: string;
+  at_list_price: boolean;
   complete: boolean;
   cut_by?: string;
   ended_at: string | null;
@@ -2847,10 +2908,13 @@ export interface PalaceExchangeHeads {
   marks: PalaceMark[];
   masked: boolean;
   method: string;
+  miss?: Miss;
   model: string;
   name: string;
   number: number;
   path: string;
+  predicted_read: number | null;
+  predicted_write: number | null;
   project: string;
   query: string;
   request: PalaceKept;
@@ -2863,6 +2927,7 @@ export interface PalaceExchangeHeads {
   status: number;
   stop_reason: string;
   usage: PalaceUsage;
+  usd: number | null;
 }
 
 export interface PalaceKept {
@@ -2873,7 +2938,10 @@ export interface PalaceKept {
 
 export interface PalaceLineage {
   agent: string;
+  at_list_price: boolean;
   blocks: number;
+  cache_share: number | null;
+  context_tokens: number;
   created_at: string;
   exchanges: number;
   fork: number;
@@ -2885,6 +2953,8 @@ export interface PalaceLineage {
   seen_at: string;
   sent: number;
   supersedes?: string;
+  unpriced: number;
+  usd: number | null;
   why?: string;
 }
 
@@ -2893,6 +2963,35 @@ export interface PalaceMark {
   after_us: number;
   /** the bytes before this one */
   end: number;
+}
+
+export interface PalaceMissFigure {
+  cause: string;
+  count: number;
+  tokens: number;
+  usd: number | null;
+}
+
+export interface PalaceMissed {
+  agent: string;
+  at: string;
+  cause: string;
+  exchange: string;
+  lineage: string;
+  model: string;
+  predicted_read: number | null;
+  read: number;
+  reason?: string;
+  tokens: number;
+  usd: number | null;
+  where: string;
+}
+
+export interface PalaceRulerFigure {
+  exchanges: number;
+  p50: number;
+  p90: number;
+  told: boolean;
 }
 
 export interface PalaceStats {
@@ -5217,6 +5316,25 @@ export interface Ops {
     };
     data: PalaceView;
   };
+  /** What captured exchanges cost, by day and model, what missing the provider's cache cost, and how well it is foretold */
+  palaceCosts: {
+    query: {
+      /** of an agent */
+      agent?: string;
+      /** how many days, in UTC, with today */
+      days?: number;
+      /** of a history */
+      lineage?: string;
+    };
+    data: PalaceCosts;
+  };
+  /** Where a request and the one before it in its history begin to differ */
+  palaceDifference: {
+    path: {
+      id: string;
+    };
+    data: PalaceDifference;
+  };
   /** One of them, with the heads of both and when what came */
   palaceExchange: {
     path: {
@@ -5246,6 +5364,19 @@ export interface Ops {
       agent: string;
     };
     data: PagePalaceLineage;
+  };
+  /** Exchanges that the provider's cache gave less than it had, each with why, the newest first */
+  palaceMisses: {
+    query: {
+      /** of an agent */
+      agent?: string;
+      /** next_cursor of the page before */
+      cursor?: string;
+      limit?: number;
+      /** of a history */
+      lineage?: string;
+    };
+    data: PagePalaceMissed;
   };
   /** How much of what is kept */
   palaceStats: {
@@ -5777,9 +5908,12 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   palaceAgents: ['GET', '/v1/palace/agents'],
   palaceBlock: ['GET', '/v1/palace/blocks/{id}'],
   palaceContext: ['GET', '/v1/palace/agents/{agent_id}/context'],
+  palaceCosts: ['GET', '/v1/palace/costs'],
+  palaceDifference: ['GET', '/v1/palace/exchanges/{id}/difference'],
   palaceExchange: ['GET', '/v1/palace/exchanges/{id}'],
   palaceExchanges: ['GET', '/v1/palace/exchanges'],
   palaceLineages: ['GET', '/v1/palace/lineages'],
+  palaceMisses: ['GET', '/v1/palace/misses'],
   palaceStats: ['GET', '/v1/palace/stats'],
   palaceTimeline: ['GET', '/v1/palace/agents/{agent_id}/timeline'],
   passage: ['GET', '/v1/documents/{id}/text'],
