@@ -15,7 +15,7 @@ import (
 func (s *server) palaceRoutes() {
 	add(s, route("GET /v1/palace/agents", "palaceAgents", "My agents behind the capture proxy and their subagents, the newest first", scopeRead), s.palaceAgents)
 	add(s, route("GET /v1/palace/agents/{agent_id}/context", "palaceContext", "The active blocks that an agent sees: of its newest history, and those that all agents see", scopeRead), s.palaceContext)
-	add(s, route("GET /v1/palace/agents/{agent_id}/timeline", "palaceTimeline", "The newest history of an agent, block by block", scopeRead), s.palaceTimeline)
+	add(s, route("GET /v1/palace/agents/{agent_id}/timeline", "palaceTimeline", "A history of an agent, block by block: its newest, or another", scopeRead), s.palaceTimeline)
 	add(s, route("GET /v1/palace/lineages", "palaceLineages", "The histories of an agent, the one that grew last first: /clear, /compact and a rewind begin another", scopeRead), s.palaceLineages)
 	add(s, route("GET /v1/palace/exchanges", "palaceExchanges", "Requests and their answers, the newest first", scopeRead), s.palaceExchanges)
 	add(s, route("GET /v1/palace/exchanges/{id}", "palaceExchange", "One of them, with the heads of both and when what came", scopeRead), s.palaceExchange)
@@ -66,11 +66,6 @@ func palaceView(v palace.View) PalaceView {
 	return out
 }
 
-func (s *server) palaceAgents(ctx context.Context, _ *struct{}) (Page[PalaceAgent], error) {
-	list, err := s.Palace.PalaceAgents(ctx, viewerOf(ctx))
-	return page(list, "", func(a palace.Agent) PalaceAgent { return PalaceAgent{a} }), err
-}
-
 // ByAgent is the path of what belongs to an agent.
 type ByAgent struct {
 	Number int `path:"agent_id" minimum:"0" maximum:"1000000000" doc:"the small number of it"`
@@ -88,8 +83,13 @@ func (s *server) palaceContext(ctx context.Context, in *palaceContextInput) (Pal
 	return palaceView(v), err
 }
 
-func (s *server) palaceTimeline(ctx context.Context, in *ByAgent) (PalaceView, error) {
-	v, err := s.Palace.Timeline(ctx, viewerOf(ctx), in.Number)
+type palaceTimelineInput struct {
+	ByAgent
+	Lineage string `query:"lineage" format:"uuid" doc:"a history of the agent; none: its newest"`
+}
+
+func (s *server) palaceTimeline(ctx context.Context, in *palaceTimelineInput) (PalaceView, error) {
+	v, err := s.Palace.TimelineOf(ctx, viewerOf(ctx), in.Number, in.Lineage)
 	return palaceView(v), err
 }
 
@@ -183,7 +183,8 @@ func bytesOf(kind string, body []byte) func(http.ResponseWriter, *http.Request) 
 // PalaceContent is a block with what it says.
 type PalaceContent struct {
 	PalaceBlock
-	Content json.RawMessage `json:"content" doc:"its JSON; of a stream, what its events make together"`
+	Content json.RawMessage     `json:"content" doc:"its JSON; of a stream, what its events make together"`
+	Places  []palace.Appearance `json:"places" doc:"the histories it stands in, the one that grew last first"`
 }
 
 func (s *server) palaceBlock(ctx context.Context, in *ByID) (PalaceContent, error) {
@@ -192,7 +193,11 @@ func (s *server) palaceBlock(ctx context.Context, in *ByID) (PalaceContent, erro
 		return PalaceContent{}, err
 	}
 	c, err := s.Palace.Content(ctx, viewerOf(ctx), b)
-	return PalaceContent{PalaceBlock{b}, c.JSON}, err
+	if err != nil {
+		return PalaceContent{}, err
+	}
+	places, err := s.Palace.PalaceAppearances(ctx, viewerOf(ctx), in.ID)
+	return PalaceContent{PalaceBlock{b}, c.JSON, append([]palace.Appearance{}, places...)}, err
 }
 
 func (s *server) palaceBlockRaw(ctx context.Context, in *ByID) (func(http.ResponseWriter, *http.Request), error) {

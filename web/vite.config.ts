@@ -14,7 +14,7 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            { name: 'react', test: /node_modules\/(react|react-dom|scheduler|@tanstack|wouter|regexparam|use-sync-external-store|mitt)\// },
+            { name: 'react', test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-query|query-core)|wouter|regexparam|use-sync-external-store|mitt)\// },
             { name: 'text', test: /node_modules\/marked\// },
             { name: 'writer', test: /node_modules\/(@tiptap|prosemirror-[a-z]+|orderedmap|rope-sequence|w3c-keyname)\// },
             { name: 'graph', test: /node_modules\/(@dagrejs|diff)\// },

@@ -15,7 +15,8 @@ import (
 // Records is what was taken in, as it is asked for. What is not there, or is
 // another's, is fault.NotFound.
 type Records interface {
-	PalaceAgents(ctx context.Context, v identity.Viewer) ([]Agent, error)
+	// PalaceAgents are the newest first.
+	PalaceAgents(ctx context.Context, v identity.Viewer) ([]AgentState, error)
 	// PalaceAgent is the one with a number.
 	PalaceAgent(ctx context.Context, v identity.Viewer, number int) (Agent, error)
 	// PalaceLineages are those of an agent, the one that grew last first.
@@ -31,6 +32,8 @@ type Records interface {
 	// PalaceEpochs are those of a lineage, the oldest first.
 	PalaceEpochs(ctx context.Context, v identity.Viewer, lineage string) ([]Epoch, error)
 	PalaceBlock(ctx context.Context, v identity.Viewer, uuid string) (Block, error)
+	// PalaceAppearances are where a block stands, the lineage that grew last first.
+	PalaceAppearances(ctx context.Context, v identity.Viewer, uuid string) ([]Appearance, error)
 	// PalaceBlockNumbered is the one that has a display id now.
 	PalaceBlockNumbered(ctx context.Context, v identity.Viewer, display int) (Block, error)
 	// PalaceTimeline are the blocks of a lineage in order, put away or not.

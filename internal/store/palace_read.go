@@ -21,18 +21,6 @@ func scanAgent(scan Scan) (a palace.Agent, err error) {
 // mostAgents bounds a list of agents, and of lineages of one.
 const mostAgents = 1000
 
-// PalaceAgents implements palace.Records.
-func (s *Store) PalaceAgents(ctx context.Context, v identity.Viewer) (list []palace.Agent, err error) {
-	err = s.read(ctx, v, func(tx Tx) error {
-		list, err = all(tx, `SELECT `+agentColumns+` FROM palace_agent a WHERE a.user_id = @user ORDER BY a.number DESC LIMIT @most`, Args{"user": v.UserID, "most": mostAgents}, scanAgent)
-		if err == nil {
-			err = spentByAgents(tx, v, list)
-		}
-		return err
-	})
-	return list, err
-}
-
 // PalaceAgent implements palace.Records.
 func (s *Store) PalaceAgent(ctx context.Context, v identity.Viewer, number int) (a palace.Agent, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {

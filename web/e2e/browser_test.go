@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"liminal/e2e/teststack"
+	"liminal/internal/capture/capturetest"
 	"liminal/internal/speech/speechtest"
 	"liminal/internal/store/storetest"
 )
@@ -95,7 +97,7 @@ func everySpec(t *testing.T, mark string, begin func(t *testing.T, program strin
 		}
 		control := t.TempDir()
 		go p.killWhenAsked(t.Context(), filepath.Join(control, "kill"))
-		play(t, playwright, spec, "BASE_URL="+p.said.HTTP, "CHROMIUM="+browser, "CONTROL="+control, "LETTERS="+letters,
+		play(t, playwright, spec, "BASE_URL="+p.said.HTTP, "CHROMIUM="+browser, "CONTROL="+control, "LETTERS="+letters, "PROGRAM="+program, "DATA="+p.house.data(p.folder),
 			"RESULTS="+filepath.Join("../test-results", filepath.FromSlash(t.Name())))
 	}
 	for _, spec := range files {
@@ -203,6 +205,10 @@ func environment(t *testing.T, spec string) (settings []string, letters string) 
 		return []string{
 			"LIMINAL_STT_URL=" + s.API(), "LIMINAL_STT_KEY=" + speechtest.Key, "LIMINAL_TTS_URL=" + s.API(), "LIMINAL_TTS_KEY=" + speechtest.Key,
 		}, ""
+	case "32-palace.spec.ts":
+		backend := httptest.NewServer(&capturetest.Upstream{Command: "echo a-tool-ran"})
+		t.Cleanup(backend.Close)
+		return []string{"PALACE_ADDR=127.0.0.1:0", "PALACE_UPSTREAM=" + backend.URL}, ""
 	case "25-folder.spec.ts":
 		return []string{"LIMINAL_UPLOAD_DOCUMENTS=12"}, "" // so that its folder is told to wait
 	default:

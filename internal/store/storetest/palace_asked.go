@@ -105,6 +105,7 @@ func palaceStranger(t *testing.T, open Open) {
 	f := got(p.PalaceFigures(t.Context(), bob))(t)
 	want(t, "another's figures", f.Blocks+f.Exchanges+f.Agents+int(f.Bytes), 0)
 	want(t, "another's blocks", len(got(p.PalaceTimeline(t.Context(), bob, view.Lineage.ID))(t))+len(got(p.PalaceShared(t.Context(), bob))(t)), 0)
+	want(t, "where another's blocks stand", len(got(p.PalaceAppearances(t.Context(), bob, view.Blocks[0].UUID))(t))+len(got(p.PalaceAgents(t.Context(), bob))(t)), 0)
 	want(t, "another's lineages", len(got(p.PalaceLineages(t.Context(), bob, view.Agent.ID))(t)), 0)
 }
 

@@ -121,6 +121,16 @@ func palaceLineages(t *testing.T, open Open) {
 	p.take()
 	agents := got(p.PalaceAgents(t.Context(), p.v))(t)
 	want(t, "agents", len(agents), 1)
+	a := agents[0]
+	want(t, "what it has before it", fmt.Sprintf("%s %d, of %d with %d", a.Lineage.Why, a.Lineage.Exchanges, a.Lineages, a.Exchanges), "clear 2, of 4 with 6")
+	tokens := int64(0)
+	for _, b := range p.timeline(1).Blocks {
+		tokens += b.Tokens
+	}
+	for _, n := range a.Tokens {
+		tokens -= n
+	}
+	want(t, "tokens by type", fmt.Sprint(tokens, a.Tokens[palace.Assistant] > 0, a.Tokens[palace.Thinking]), "0 true 0")
 	list := got(p.PalaceLineages(t.Context(), p.v, agents[0].ID))(t)
 	slices.Reverse(list)
 	said := ""
@@ -134,6 +144,15 @@ func palaceLineages(t *testing.T, open Open) {
 	one, two := got(p.PalaceTimeline(t.Context(), p.v, list[0].ID))(t), got(p.PalaceTimeline(t.Context(), p.v, list[1].ID))(t)
 	if !slices.Equal(blockIDs(one)[:2], blockIDs(two)[:2]) || one[2].UUID == two[2].UUID {
 		t.Errorf("what two lineages have in common is not the same blocks: %v, %v", blockIDs(one), blockIDs(two))
+	}
+	stands := ""
+	for _, at := range got(p.PalaceAppearances(t.Context(), p.v, one[1].UUID))(t) {
+		stands += fmt.Sprintf("%v/%v/%d/%d/%d ", at.Lineage == list[0].ID, at.Agent == a.ID, at.Number, at.Position, at.Length)
+	}
+	want(t, "where a block stands", stands, "false/true/1/1/4 true/true/1/1/4 ")
+	for i, l := range list {
+		view := got(p.TimelineOf(t.Context(), p.v, 1, l.ID))(t)
+		want(t, fmt.Sprint("blocks of ", i), len(view.Blocks), l.Length)
 	}
 }
 
@@ -151,6 +170,9 @@ func palaceParents(t *testing.T, open Open) {
 		want(t, fmt.Sprint("kind of ", i), agents[i].Kind, kind)
 		want(t, fmt.Sprint("number of ", i), agents[i].Number, i+1)
 		want(t, fmt.Sprint("parent of ", i), agents[i].ParentID == agents[0].ID, i > 0)
+	}
+	if _, err := p.TimelineOf(t.Context(), p.v, 2, agents[0].Lineage.ID); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("a history of another agent: %v", err)
 	}
 	// The two say the same, and have blocks of their own.
 	if p.timeline(2).Blocks[0].UUID == p.timeline(3).Blocks[0].UUID {

@@ -2651,8 +2651,8 @@ export interface PageLearningEvent {
   next_cursor: string | null;
 }
 
-export interface PagePalaceAgent {
-  data: PalaceAgent[];
+export interface PagePalaceAgentState {
+  data: PalaceAgentState[];
   /** opaque; null on the last page */
   next_cursor: string | null;
 }
@@ -2745,6 +2745,33 @@ export interface PalaceAgent {
   usd: number | null;
 }
 
+export interface PalaceAgentState {
+  agent_id: number;
+  created_at: string;
+  /** of all of its histories */
+  exchanges: number;
+  id: string;
+  kind: string;
+  /** the history that grew last; none: it has none */
+  lineage?: PalaceLineage;
+  /** how many histories it has */
+  lineages: number;
+  name: string;
+  parent_id?: string;
+  project: string;
+  seen_at: string;
+  /** of the active blocks of that history; what is missing to its input_tokens and output_tokens is the system prompt and the tools */
+  tokens_by_type: Record<string, number>;
+}
+
+export interface PalaceAppearance {
+  agent: string;
+  agent_id: number;
+  blocks: number;
+  lineage: string;
+  position: number;
+}
+
 export interface PalaceBlock {
   active: boolean;
   agent?: string;
@@ -2782,6 +2809,8 @@ export interface PalaceContent {
   form: string;
   generation: number;
   label: string;
+  /** the histories it stands in, the one that grew last first */
+  places: PalaceAppearance[];
   project: string;
   retention_tier: string;
   role: string;
@@ -5262,7 +5291,7 @@ export interface Ops {
   };
   /** My agents behind the capture proxy and their subagents, the newest first */
   palaceAgents: {
-    data: PagePalaceAgent;
+    data: PagePalaceAgentState;
   };
   /** A block by its UUID, with what it says */
   palaceBlock: {
@@ -5353,11 +5382,15 @@ export interface Ops {
   palaceStats: {
     data: PalaceStats;
   };
-  /** The newest history of an agent, block by block */
+  /** A history of an agent, block by block: its newest, or another */
   palaceTimeline: {
     path: {
       /** the small number of it */
       agent_id: number;
+    };
+    query: {
+      /** a history of the agent; none: its newest */
+      lineage?: string;
     };
     data: PalaceView;
   };

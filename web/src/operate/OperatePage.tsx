@@ -1,6 +1,7 @@
 import './styles.ts';
 import { lazy } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
+import { usePalace } from '../api/palace.ts';
 import { useWords } from '../i18n/index.ts';
 import { useTrainingWords } from '../learning/trainingWords.ts';
 import { Decisions } from './Decisions.tsx';
@@ -14,9 +15,10 @@ const PeoplePage = lazy(() => import('../people/PeoplePage.tsx'));
 const PersonPage = lazy(() => import('../people/PersonPage.tsx'));
 const PlansPage = lazy(() => import('../people/PlansPage.tsx'));
 const BackendsPage = lazy(() => import('./BackendsPage.tsx'));
+const PalacePage = lazy(() => import('../palace/PalacePage.tsx'));
 const TrainingPage = lazy(() => import('./TrainingPage.tsx'));
 
-/** Operate: what waits for a decision, what was decided, how runs went, how the place is used, and by whom. */
+/** Operate: what waits for a decision, what was decided, how runs went, how the place is used, and by whom; and what was captured of agents. */
 export default function OperatePage() {
   return (
     <div className="operate">
@@ -37,7 +39,9 @@ function Parts() {
   const plans = path === '/operate/plans';
   const backends = path === '/operate/backends';
   const training = path === '/operate/training';
-  const elsewhere = runs || usage || people || plans || backends || training;
+  const palace = path.startsWith('/operate/palace');
+  const captured = usePalace();
+  const elsewhere = runs || usage || people || plans || backends || training || palace;
   return (
     <nav className="parts" aria-label={words.operateParts}>
       <Link href="/operate" aria-current={path === '/operate' ? 'page' : elsewhere ? undefined : 'true'}>
@@ -71,6 +75,11 @@ function Parts() {
           {learning.trainings}
         </Link>
       )}
+      {(captured || palace) && (
+        <Link href="/operate/palace" aria-current={path === '/operate/palace' ? 'page' : palace ? 'true' : undefined}>
+          Palace
+        </Link>
+      )}
     </nav>
   );
 }
@@ -85,6 +94,7 @@ function Part() {
   const [isPlans] = useRoute('/operate/plans');
   const [isBackends] = useRoute('/operate/backends');
   const [isTraining] = useRoute('/operate/training');
+  const [isPalace] = useRoute('/operate/palace/*?');
   if (isPatch) return <PatchPage key={patch.id} id={patch.id} />;
   if (isRun) return <RunPage key={run.id} id={run.id} />;
   if (isUsage) return <UsagePage />;
@@ -93,5 +103,6 @@ function Part() {
   if (isPlans) return <PlansPage />;
   if (isBackends) return <BackendsPage />;
   if (isTraining) return <TrainingPage />;
+  if (isPalace) return <PalacePage />;
   return isRuns ? <Runs /> : <Decisions />;
 }

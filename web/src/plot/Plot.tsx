@@ -5,8 +5,8 @@ import { labelled } from './scale.ts';
 
 export interface Series {
   name: string;
-  /** Which colour it has: the main one, what is not good, what is beside the point, or what is not yet known. */
-  tone: 'main' | 'bad' | 'faint' | 'open';
+  /** Which colour it has: the main one, one beside it, what is not good, what is beside the point, or what is not yet known. */
+  tone: 'main' | 'second' | 'bad' | 'faint' | 'open';
 }
 
 export interface TableView {

@@ -2,6 +2,7 @@ import '../styles/pages.ts';
 import { lazy, Suspense } from 'react';
 import { Link, Redirect, useRoute } from 'wouter';
 import { SecuritySections } from '../account/SecuritySections.tsx';
+import { usePalace } from '../api/palace.ts';
 import { useUIConfig } from '../api/queries.ts';
 import { currentSession, session } from '../api/session.ts';
 import { readCame } from '../connections/came.ts';
@@ -33,6 +34,7 @@ export default function SettingsPage() {
   const words = useWords();
   const [, params] = useRoute('/settings/:part');
   const part = isBeside(params?.part) ? params.part : null;
+  const captured = usePalace();
   const titles = { learning: words.learning, keys: words.accessKeys, connections: words.connections, webhooks: words.webhooks };
   // Where a server sends a person back to of whom it is not known where they began.
   if (!part && readCame(location.hash)) return <Redirect to={`/settings/connections${location.hash}`} replace />;
@@ -50,6 +52,7 @@ export default function SettingsPage() {
               {title}
             </Link>
           ))}
+          {captured && <Link href="/operate/palace">Palace</Link>}
         </nav>
       </header>
       {Beside ? (

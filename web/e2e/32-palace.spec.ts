@@ -1,0 +1,117 @@
+import type { Page } from '@playwright/test';
+import { Agent, proxyAddress } from './agent.ts';
+import { accessible, enter, expect, test } from './stage.ts';
+
+/** A picture to look at, where somebody wants one. */
+async function shot(page: Page, name: string): Promise<void> {
+  if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/palace-${name}.png` });
+}
+
+const markup = '<script>window.taken = true</script><b>bold</b>';
+
+test('what agents said is looked at from all of them down to one request', async ({ page, watch }) => {
+  test.setTimeout(120_000);
+  watch.expected.push(/404 \(Not Found\)/); // of what this version of the server does not tell
+  await enter(page); // the first account: what is captured is its
+  await page.goto('/operate/palace');
+  await expect(page.getByText('liminald palace run -- claude')).toBeVisible();
+  await accessible(page, 'nothing captured');
+  await shot(page, 'empty');
+
+  const base = proxyAddress('spec');
+  const main = new Agent(page, base, { 'X-Claude-Code-Session-Id': 's' });
+  await main.say('Run the command, then say so.');
+  await main.result(`a-tool-ran\n${markup}`);
+  await main.say(`And now ${markup}`);
+  await main.result('again');
+  const below = new Agent(page, base, { 'X-Claude-Code-Session-Id': 's', 'X-Claude-Code-Agent-Id': 'a1' });
+  await below.say('Look at part 1.');
+
+  // The list is looked at again by itself.
+  const agents = page.getByRole('region', { name: 'Agents' });
+  await expect(agents.getByRole('link')).toHaveText(['Agent 1', 'Subagent 2'], { timeout: 20_000 });
+  await expect(agents.getByRole('img').first()).toHaveAccessibleName(/tokens in its context: System and tools .*Tool results/);
+  await accessible(page, 'agents');
+  await shot(page, 'agents');
+
+  await agents.getByRole('link', { name: 'Agent 1', exact: true }).click();
+  const rail = page.getByRole('list', { name: 'Timeline' });
+  await expect(rail.getByRole('heading')).toHaveText(['Turn 1', 'Turn 2']);
+  await accessible(page, 'a timeline');
+  await shot(page, 'timeline');
+  const found = page.getByRole('searchbox');
+  await found.fill('a-tool-ran');
+  await expect(rail.getByRole('listitem')).toHaveCount(2); // its turn, and it
+  await rail.getByRole('link').first().focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(/^Block \d+-[0-9a-f]{4}/);
+  await expect(page.locator('.says')).toContainText(markup);
+  await page.getByRole('button', { name: 'Long' }).click();
+  await expect(page.getByText('You said its tier')).toBeVisible();
+  await expect(page.locator('.byline')).toContainText('Long');
+  await accessible(page, 'a block');
+  await shot(page, 'block');
+
+  await page.getByRole('link', { name: 'Request it came in' }).click();
+  await expect(page.locator('.verdict')).toContainText('Nothing is changed.');
+  await page.getByText('Message 3, to the model').click();
+  await expect(page.locator('.outline')).toContainText('a-tool-ran');
+  await accessible(page, 'what was sent');
+  await shot(page, 'sent');
+  await page.getByRole('navigation', { name: 'Requests' }).getByRole('link', { name: 'Request 1', exact: false }).last().click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('Request 1');
+
+  await page.goto('/operate/palace/cost');
+  await expect(page.getByRole('heading', { level: 1, name: 'Cost' })).toBeVisible();
+  await expect(page.locator('.skeleton')).toHaveCount(0);
+  await accessible(page, 'cost');
+  await shot(page, 'cost');
+
+  // Of ten thousand blocks those are drawn that are to be seen, and the last is two keys away.
+  const many = new Agent(page, base, { 'X-Claude-Code-Session-Id': 'long' });
+  await many.say(Array.from({ length: 10_000 }, (_, at) => ({ type: 'text', text: `line ${at}` })));
+  await expect(async () => {
+    await page.goto('/operate/palace/agents/3');
+    await expect(page.getByText('10,004 blocks')).toBeVisible({ timeout: 2_000 });
+  }).toPass();
+  await rail.getByRole('link').first().focus();
+  await page.keyboard.press('End');
+  await expect(rail.getByRole('link', { name: /^\{"command"/ })).toBeFocused();
+  expect(await rail.getByRole('listitem').count()).toBeLessThan(100);
+  await page.getByRole('searchbox').fill('line 9876');
+  await expect(rail.getByRole('listitem')).toHaveCount(2);
+
+  // An answer as the events it came in.
+  await page.goto('/operate/palace/agents/1');
+  await rail.getByRole('link', { name: 'The command ran' }).first().click();
+  await page.getByRole('button', { name: 'Frames' }).click();
+  await expect(page.locator('.frames li').first()).toContainText('content_block_start');
+  await page.getByRole('button', { name: 'Raw' }).click();
+  await expect(page.locator('.says pre')).toContainText('event: content_block_delta');
+
+  // On a phone, in German and in the dark, everything has room.
+  const block = new URL(page.url()).pathname;
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  await page.evaluate(() => localStorage.setItem('liminal.language', 'de'));
+  await page.setViewportSize({ width: 360, height: 760 });
+  await page.goto('/settings');
+  await page.getByRole('link', { name: 'Palace' }).click();
+  await expect(page.getByRole('link', { name: 'Subagent 2' })).toBeVisible();
+  const exchange = `/operate/palace/exchanges/${await page.evaluate(async () => {
+    const token = sessionStorage.getItem('liminal.token');
+    const answer = await fetch('/v1/palace/exchanges', { headers: { Authorization: `Bearer ${token}` } });
+    return ((await answer.json()) as { data: { data: { id: string }[] } }).data.data[0]!.id;
+  })}`;
+  for (const [name, address] of Object.entries({ agents: '/operate/palace', timeline: '/operate/palace/agents/1', block, sent: exchange, cost: '/operate/palace/cost' })) {
+    await page.goto(address);
+    await expect(page.locator('.palace h1')).toBeVisible();
+    await expect(page.locator('.skeleton')).toHaveCount(0);
+    await accessible(page, `${name} on a phone`);
+    await shot(page, `phone-${name}`);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), name).toBe(0);
+  }
+  expect(await page.evaluate(() => 'taken' in window)).toBe(false);
+});
+
