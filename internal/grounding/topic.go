@@ -17,7 +17,9 @@ type topic struct {
 	rows    []int32   // the things the last of them that named any was about
 	days    []day     // that the last sentence said
 	numbers []float64 // that it said
-	earlier []float64 // that the one before it said
+	earlier []float64 // that those before it said
+	shares  []float64 // in percent, that it said
+	english bool      // the last of which it can be told was English
 }
 
 // Read begins an answer.
@@ -60,11 +62,16 @@ func (e *Evidence) Judge(block string, cite func(Record) int) iter.Seq[Piece] {
 // with them: more are a list, and a pronoun stands for none of it.
 const mostTopics = 3
 
+// mostEarlier is how many numbers of before the last sentence one may reckon with.
+const mostEarlier = 6
+
 // next is what the sentence after this one may go on with.
 func (s *sentence) next() topic {
-	t := topic{rows: s.topic.rows, days: s.saidDays(), earlier: s.topic.numbers}
+	t := topic{rows: s.topic.rows, days: s.saidDays(), earlier: append(slices.Clip(s.topic.numbers), s.topic.earlier[:min(mostEarlier, len(s.topic.earlier))]...), english: s.english()}
 	for i := range s.claims {
-		if c := &s.claims[i]; c.sort == sortNumber {
+		if c := &s.claims[i]; c.sort == sortNumber && c.unit == percent {
+			t.shares = append(t.shares, c.value)
+		} else if c.sort == sortNumber {
 			t.numbers = append(t.numbers, c.value)
 		}
 	}
