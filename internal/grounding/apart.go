@@ -35,9 +35,11 @@ func (s *sentence) daysOfAsked(c *claim) bool {
 // around what it mentions, else around what was spoken of.
 func (s *sentence) subject(in *clause) (rows []int32) {
 	if s.owned != nil {
-		for r, own := range s.owned {
-			if own && !s.isOfNone(int32(r)) {
-				rows = append(rows, int32(r))
+		for _, m := range s.marks {
+			for _, r := range s.partsOf(m) {
+				if !s.isOfNone(r) {
+					add(&rows, r)
+				}
 			}
 		}
 		return rows
@@ -142,9 +144,9 @@ func exactly(d day, c *claim) bool {
 	n, x := c.value, float64(d)
 	switch c.unit {
 	case months:
-		return math.Abs(x-30.44*n) <= 4
+		return x >= 30.44*n-5 && x <= 30.44*n+11
 	case years:
-		return math.Abs(x-365.25*n) <= 16
+		return x >= 365.25*n-60 && x < 365.25*n+330
 	}
 	return between(d, c)
 }

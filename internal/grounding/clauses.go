@@ -175,7 +175,7 @@ func (s *sentence) mark() {
 	}
 	for i := range s.clauses {
 		c := &s.clauses[i]
-		if c.marked {
+		if c.marked || s.refersToAll() {
 			continue
 		}
 		for j := range s.claims { // a number of a file names its record as well

@@ -414,7 +414,7 @@ var comparing = words(`above below beyond fewer up more less than als mehr wenig
 	lowest highest range spanne sparen sparst spart save saves saving größer kleiner larger smaller longer shorter short shy länger kürzer before under darunter darüber`)
 
 // remaining are words of what is left of something.
-var remaining = words("leaves leave still owe owes owed missing fehlen fehlt left remaining remain remains more free noch übrig frei verbleiben verbleibt bleiben bleibt weitere weiteren outstanding")
+var remaining = words("leaves leave rest restbetrag restsumme remainder balance still owe owes owed missing fehlen fehlt left remaining remain remains more free noch übrig frei verbleiben verbleibt bleiben bleibt weitere weiteren outstanding")
 
 func (s *sentence) hasWord(list map[string]bool) bool {
 	return slices.ContainsFunc(s.lowers(), func(w string) bool { return list[w] })

@@ -10,7 +10,7 @@ import (
 // two figures, the difference of both sums; or such a sum in percent of that of all
 // rows.
 func (s *sentence) summed(c *claim) bool {
-	if c.within > 0 || (c.about || c.unit == hours || c.unit == minutes) && c.unit != percent && !s.hasWord(adding) {
+	if c.within > 0 || (c.about || c.unit != noUnit) && c.unit != percent && !s.hasWord(adding) {
 		return false
 	}
 	m, part := s.measuredBy(c), s.partOf(c)
@@ -56,7 +56,7 @@ func (s *sentence) summed(c *claim) bool {
 						}
 						continue
 					}
-					if len(rows) > 1 && is(a.sum, a.of) {
+					if len(rows) > 1 && (m.kind == "" || m.kind == "money" || a.of.kind != "") && is(a.sum, a.of) {
 						return true
 					}
 					for other, b := range sums {
@@ -134,6 +134,15 @@ func (s *sentence) rated(c *claim, in *clause) bool {
 		}
 	}
 	precise := c.value != math.Trunc(c.value) || s.measuredBy(c).kind == "money"
+	exact := c.value != math.Trunc(c.value) || c.value >= 1000
+	for _, r := range rows { // so many of so much each
+		list := s.Evidence.rows[r].figures
+		for i, a := range list {
+			if exact && slices.ContainsFunc(list[i+1:], func(b figure) bool { return a.value > 1 && b.value > 0 && math.Abs(a.value*b.value-c.value) < 0.005 }) {
+				return true
+			}
+		}
+	}
 	is := func(v float64) bool { return math.Abs(v-c.value) <= c.step(s.text)/2+1e-9 }
 	for _, x := range bases {
 		if precise && slices.ContainsFunc(shares, func(p float64) bool { return is(x*p/100) || is(x-x*p/100) }) {

@@ -455,7 +455,7 @@ func (e *Evidence) figure(r int32, name string, x float64, of measure) {
 func (e *Evidence) worded(r int32, name, text string) {
 	digits, unit, _ := strings.Cut(text, " ")
 	x, err := strconv.ParseFloat(digits, 64)
-	if err != nil || len(text) > 24 || strings.ContainsAny(digits, "eExXnN+") || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
+	if err != nil || strings.Count(text, " ") > 1 || len(text) > 24 || strings.ContainsAny(digits, "eExXnN+") || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
 		return
 	}
 	of := measureOf(name)

@@ -197,6 +197,9 @@ func (s *sentence) foreign(say func(string)) {
 			theirs, whole = theirs || is, whole || all
 		}
 		text := " " + fold(s.text[m.at:m.end]) + " "
+		if setAgainst[s.wordBefore(m.at)] {
+			continue // two days after the reply
+		}
 		switch {
 		case !theirs || whole && near || !whole && known:
 		case whole:
@@ -208,6 +211,10 @@ func (s *sentence) foreign(say func(string)) {
 		}
 	}
 }
+
+// setAgainst are words before what something is only compared with, or comes before or
+// after.
+var setAgainst = words("after before unlike like than as nach vor als wie gegenüber seit since statt besides neben außer except")
 
 // closeText reports whether rows have a text that holds another.
 func (s *sentence) closeText(rows map[int32]bool, text string) bool {
@@ -367,4 +374,24 @@ func (s *sentence) otherShare(r int32, k key, c *claim) bool {
 		return false
 	}
 	return slices.ContainsFunc(s.marks, func(m int32) bool { return slices.ContainsFunc(s.Evidence.rows[m].figures, share) })
+}
+
+// ofObject reports whether a row of a list gives a number under a name under which an
+// object that the sentence names, and no row of the list, gives another: the team's.
+func (s *sentence) ofObject(r int32, k key) bool {
+	if s.owned != nil || k.form != aNumber || r <= now || s.Evidence.rows[r].list < 0 || len(s.whole.seen) > 0 {
+		return false
+	}
+	for o := range s.Evidence.rows {
+		row := &s.Evidence.rows[o]
+		if o <= now || row.list >= 0 || row.record != nil || len(row.figures) == 0 || !slices.Contains(s.lowers(), last(row.path)) {
+			continue
+		}
+		for _, f := range s.Evidence.rows[r].figures {
+			if number(f.value) == k && slices.ContainsFunc(row.figures, func(g figure) bool { return g.name == f.name && g.value != f.value }) {
+				return true
+			}
+		}
+	}
+	return false
 }

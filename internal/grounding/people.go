@@ -47,7 +47,7 @@ func (s *sentence) stranger(blank string, i int, english bool) bool {
 		}
 	}
 	if s.owned != nil && i >= 2 && s.scanner.tokens[i-1].t == 's' && capitalised(blank[t.start:t.end]) && s.scanner.tokens[i-2].t == 'w' && !s.heard(w) && conceptOf(w) == 0 && unitOf(w) == noUnit {
-		if before := s.scanner.str(i - 2); len(before) > 1 && len(before) < 6 && shouted(before) && s.knows(fold(before)) {
+		if before := s.scanner.str(i - 2); len(before) > 1 && len(before) < 6 && shouted(before) && strings.Count(s.haystack(), "\n "+fold(before)+" ") > 1 {
 			return true // AG Wangen, where there is an AG Lindau
 		}
 	}
@@ -71,7 +71,13 @@ func (s *sentence) listedAlone(blank string, i int) bool {
 // in evidence, are a name: of a sentence that marks its record, whose other words do.
 func (s *sentence) bothStrange(blank string, i int, first, last string) bool {
 	return s.owned != nil && blank[s.scanner.tokens[i+1].start] == ' ' && capitalised(blank[s.scanner.tokens[i].start:s.scanner.tokens[i].end]) && len(first) > 2 && !s.heard(first) && !s.heard(last) && !ends(first) && conceptOf(first) == 0 && conceptOf(last) == 0 &&
-		!titled[first] && !titled[last] && unitOf(first) == noUnit && unitOf(last) == noUnit && monthWords[last] == 0 && (i >= 2 || blank[0] == '-')
+		!titled[first] && !titled[last] && unitOf(first) == noUnit && unitOf(last) == noUnit && monthWords[last] == 0 && !s.scanner.is(i-2, 'n') && (i >= 2 || blank[0] == '-') && (givenNames[first] || !inflects(first) || i > 3 && s.scanner.is(i-2, 'w'))
+}
+
+// inflects reports whether a word ends as adjectives do, which begin a line with a
+// capital.
+func inflects(w string) bool {
+	return slices.ContainsFunc([]string{"er", "es", "en", "e"}, func(end string) bool { return strings.HasSuffix(w, end) })
 }
 
 // category reports whether a word is a noun for things that results hold, after

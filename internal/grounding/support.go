@@ -171,7 +171,7 @@ func (s *sentence) literal(c *claim, in *clause) bool {
 			if r == given && s.owned != nil && len(c.keys) > 0 && c.keys[0].s == "today" {
 				continue // what the person called tomorrow need not be of this record
 			}
-			if s.ofAll(r, k) || s.otherShare(r, k, c) {
+			if s.ofAll(r, k) || s.otherShare(r, k, c) || s.ofObject(r, k) {
 				continue
 			}
 			if s.fits(r, in) && (c.unit == noUnit || s.sameUnit(r, k, c)) && s.sameMeasure(r, k, c) && s.sameThings(r, k, c, in) && s.sameShare(r, k, c) {
@@ -203,7 +203,7 @@ func (s *sentence) idWithWords(c *claim, in *clause) bool {
 // numbered reports whether a number of things that the sentence tells apart, and of
 // which there are not so many, is one that a result gives all the same.
 func (s *sentence) numbered(c *claim, in *clause) bool {
-	if found, named := s.counter(c, in, s.counts(c)); found && named || s.figuredOf(c, in) || s.listed(c) > 0 || s.namedSo(c, in) || s.turns(c, in) || s.hasWord(equal) && s.rated(c, in) {
+	if found, named := s.counter(c, in, s.counts(c)); found && named || s.figuredOf(c, in) || s.listed(c) > 0 || s.namedSo(c, in) || (s.hasWord(aged) || s.hasWord(becoming)) && s.turns(c, in) || s.hasWord(equal) && s.rated(c, in) {
 		return true
 	}
 	if s.owned != nil {

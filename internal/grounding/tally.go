@@ -233,8 +233,10 @@ func (s *sentence) findWindows(part span) (list []window) {
 		if x.sort == sortNumber && x.unit == noUnit && x.value >= 1990 && x.value < 2100 && x.end-x.start == 4 {
 			list = append(list, window{ymd(int(x.value), 1, 1), ymd(int(x.value), 12, 31)})
 		}
-		if x.sort == sortNumber && x.unit == weeks && strings.Contains(lower, "n") && s.hasWordIn(part, nextWords) {
-			list = append(list, window{s.today, s.today + day(7*x.value)})
+		if n := daysIn(x); n > 0 && s.hasWordIn(part, nextWords) {
+			list = append(list, window{s.today, s.today + n})
+		} else if n > 0 && s.hasWordIn(part, lastWords) {
+			list = append(list, window{s.today - n, s.today})
 		}
 		if x.sort != sortDate {
 			continue
@@ -257,6 +259,12 @@ func (s *sentence) findWindows(part span) (list []window) {
 				continue
 			}
 			list = append(list, w)
+			switch before := s.wordBefore(x.start); {
+			case before == "since" || before == "seit" || s.hasWordIn(part, sinceWords):
+				list = append(list, window{w.from, max(w.from, s.today)}, window{w.from, s.today + 36500})
+			case before == "from" || before == "ab" || before == "after" || before == "nach":
+				list = append(list, window{w.from, s.today + 36500})
+			}
 			if until && w.to >= s.today {
 				list = append(list, window{s.today, w.to})
 			}
@@ -271,8 +279,26 @@ func (s *sentence) findWindows(part span) (list []window) {
 
 var (
 	untilWords = words("until till bis by before between zwischen vor through")
-	nextWords  = words("next nächsten kommenden coming")
+	nextWords  = words("next nächsten kommenden coming within innerhalb binnen")
+	lastWords  = words("last past letzten vergangenen previous")
+	sinceWords = words("since seit")
 )
+
+// daysIn are the days of a number of days, weeks or months; 0: it is of something else.
+func daysIn(c *claim) day {
+	if c.sort != sortNumber {
+		return 0
+	}
+	switch c.unit {
+	case days:
+		return day(c.value)
+	case weeks:
+		return day(7 * c.value)
+	case months:
+		return day(30.44 * c.value)
+	}
+	return 0
+}
 
 // left are the sets of rows of a list that filters may leave, and of these the ones of
 // a time that the part names, by each of their days.
@@ -433,7 +459,7 @@ func (s *sentence) tally(c *claim) (known, so bool) {
 			if named && !s.outOf(c) && definite[s.wordBefore(c.start)] && float64(len(l.rows)) == c.value {
 				return true, true // the three sites
 			}
-			known = known || bare && n == 0 && len(filters) > 0 && alone || !some && !s.outOf(c) && (named && !plain && (n == 0 || timed || slices.ContainsFunc(filters, func(f filter) bool { return f.named })) || own && len(filters) > 0 && timed || atOnce && len(filters) > 0)
+			known = known || some && !first && slices.ContainsFunc(filters, func(f filter) bool { return f.named }) || bare && n == 0 && len(filters) > 0 && alone || !some && !s.outOf(c) && (named && !plain && (n == 0 || timed || slices.ContainsFunc(filters, func(f filter) bool { return f.named })) || own && len(filters) > 0 && timed || atOnce && len(filters) > 0)
 			if some && n == 0 && slices.ContainsFunc(filters, func(f filter) bool { return f.named }) && !slices.ContainsFunc(sets, func(rows []int32) bool { return float64(len(rows)) >= c.value }) {
 				return true, false // more than there are
 			}

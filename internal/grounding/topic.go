@@ -3,6 +3,7 @@ package grounding
 import (
 	"iter"
 	"slices"
+	"strings"
 )
 
 // Reading is an answer as it is read, block by block: what a sentence was about
@@ -191,10 +192,10 @@ func (s *sentence) goesOn() {
 			return
 		}
 	}
-	stands, words := false, 0
+	stands, words := s.refersToAll(), 0
 	for i, t := range s.scanner.tokens {
 		w := s.scanner.lower(i)
-		if others[w] {
+		if others[w] && !s.refersToAll() {
 			return
 		}
 		if t.t != 's' && t.t != 'p' {
@@ -208,6 +209,12 @@ func (s *sentence) goesOn() {
 	for i := range s.clauses {
 		s.clauses[i].marked, s.clauses[i].goesOn, s.clauses[i].rows = true, true, s.topic.rows
 	}
+}
+
+// refersToAll reports whether a sentence begins with both, of what was spoken of.
+func (s *sentence) refersToAll() bool {
+	first := strings.ToLower(firstWord(strings.TrimLeft(s.blank, "-* ")))
+	return (first == "beide" || first == "both") && len(s.topic.rows) > 1 && len(s.whole.seen) == 0
 }
 
 // toBe follows a there that points nowhere.
