@@ -48,8 +48,12 @@ type home interface {
 	sql(statement string)
 	// hot is everything in Redis.
 	hot() string
-	// disk are the folders that hold files, by what they are.
+	// disk are the folders that hold files, by what they are. The write-ahead log of
+	// SQLite lies in one of them.
 	disk() map[string]string
+	// written is the write-ahead log of a database that lies elsewhere, from when the
+	// test began.
+	written() string
 	// temporal reads histories as the program does: with the keys there are, and
 	// the large values. done lets go of what it needs.
 	temporal() (c client.Client, namespace string, done func())
@@ -69,6 +73,7 @@ func finds(t *testing.T, h home, logs string) (places []string) {
 	look("rows", h.rows())
 	look("redis", h.hot())
 	look("logs", logs)
+	look("wal", h.written())
 	for what, folder := range h.disk() {
 		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
@@ -132,6 +137,7 @@ type alone struct {
 func (h alone) folder() string          { return filepath.Join(h.p.dir, "data") }
 func (h alone) disk() map[string]string { return map[string]string{"file": h.folder()} }
 func (h alone) hot() string             { return "" }
+func (h alone) written() string         { return "" }
 func (h alone) file() string            { return filepath.Join(h.folder(), "state", "liminal.db") }
 
 func (h alone) open() *sql.DB {
@@ -227,8 +233,41 @@ func reading(t *testing.T, address, namespace string, s *store.Store) client.Cli
 	return c
 }
 
+// key is that of the one run of which nothing is kept.
+func (h alone) key() []byte {
+	h.t.Helper()
+	db := h.open()
+	defer func() { _ = db.Close() }()
+	keys := column(h.t, db, `SELECT secret FROM run_key`)
+	if len(keys) != 1 {
+		h.t.Fatalf("there are %d keys", len(keys))
+	}
+	return []byte(keys[0])
+}
+
+// holdsOnDisk is a file of the folder that holds bytes; empty: none does.
+func (h alone) holdsOnDisk(b []byte) (in string) {
+	h.t.Helper()
+	err := filepath.WalkDir(h.folder(), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil // gone while one looks
+		}
+		if raw, err := os.ReadFile(path); err == nil && bytes.Contains(raw, b) {
+			in = path
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return in
+}
+
 // shared is what the processes of a cluster have in common.
-type shared struct{ *cluster }
+type shared struct {
+	*cluster
+	since string // where PostgreSQL's write-ahead log was when the test began
+}
 
 func (h shared) sql(statement string) { h.SQL(h.Owner, statement) }
 
@@ -270,6 +309,53 @@ func (h shared) disk() map[string]string {
 		h.t.Fatal(pages, err)
 	}
 	return map[string]string{"file": h.Data, "page": pages[0]}
+}
+
+// wal is where the write-ahead log ends.
+func (h shared) wal() string {
+	h.t.Helper()
+	db, done := h.connect()
+	defer done()
+	at, err := collect(h.t.Context(), db, `SELECT pg_current_wal_lsn()::text`)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return at[0]
+}
+
+// written reads the segments of the log as they lie, and of the first and the last
+// no more than the part that was written meanwhile: a segment is used again, and what
+// is behind its end is of a turn of before.
+func (h shared) written() string {
+	h.t.Helper()
+	ctx := h.t.Context()
+	db, done := h.connect()
+	defer done()
+	parts, err := collect(ctx, db, `
+SELECT concat_ws(' ', current_setting('data_directory') || '/pg_wal/' || pg_walfile_name(at), 
+  CASE WHEN at = first THEN (pg_walfile_name_offset('`+h.since+`')).file_offset ELSE 0 END,
+  CASE WHEN at = last THEN (pg_walfile_name_offset(until)).file_offset ELSE size END)
+FROM (SELECT size, until, '0/0'::pg_lsn + n * size + 1 AS at, '0/0'::pg_lsn + min(n) OVER () * size + 1 AS first, '0/0'::pg_lsn + max(n) OVER () * size + 1 AS last
+  FROM (SELECT pg_size_bytes(current_setting('wal_segment_size')) AS size, pg_current_wal_flush_lsn() AS until) u,
+    generate_series(floor(('`+h.since+`'::pg_lsn - '0/0') / size), floor((until - '0/0') / size)) n) w
+ORDER BY at`)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, part := range parts {
+		var path string
+		var from, to int
+		if _, err := fmt.Sscan(part, &path, &from, &to); err != nil {
+			h.t.Fatalf("%q: %v", part, err)
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			h.t.Fatal(err) // a segment that was used again already: this test writes far less than is kept
+		}
+		all.Write(raw[from:min(to, len(raw))])
+	}
+	return all.String()
 }
 
 func (h shared) rows() string {
@@ -422,6 +508,10 @@ func TestNothingIsKeptInTheFolderOverKillMinusNine(t *testing.T) {
 	}
 	logs := p.log.tail(1 << 22)
 	p.kill()
+	key := h.key()
+	if h.holdsOnDisk(key) == "" {
+		t.Error("the key is on no disk while it is needed, so that it is gone later says nothing")
+	}
 	// As it lies there without the program, waiting for its person.
 	var lying []string
 	for _, text := range []string{h.rows(), logs} {
@@ -465,6 +555,7 @@ func TestNothingIsKeptInTheFolderOverKillMinusNine(t *testing.T) {
 	p.again()
 	ada.signIn()
 	p.until("the key to be deleted", func() bool { return !strings.Contains(readable(t, h), wordAnswered) })
+	p.until("the key's bytes to be in no file, the write-ahead log among them", func() bool { return h.holdsOnDisk(key) == "" })
 	logs += p.log.tail(1 << 22)
 	if places := finds(t, h, logs); len(places) > 0 {
 		t.Errorf("the words are found in %q", places)
@@ -530,7 +621,8 @@ func (who *person) isForgotten(run, conversation string) {
 // Requirements: GRND-47 (the server keeps no transcript), STREAM-24 (afterwards the turn counts as done)
 func TestNothingIsKeptByACluster(t *testing.T) {
 	c := grown(t, 1, 1, playing(t)...)
-	h := shared{c}
+	h := shared{cluster: c}
+	h.since = h.wal()
 	server := c.servers[0]
 	ada := server.signUp("ada@example.org")
 	keepsNothing, keepsAll := ada.assistants()
@@ -587,7 +679,7 @@ func TestNothingIsKeptByACluster(t *testing.T) {
 	ada.controlled(keepsAll)
 	server.until("the history of what is kept to be listed", func() bool { return strings.Contains(readable(t, h), wordAnswered) })
 	places := strings.Join(finds(t, h, logs()), "\n")
-	for _, want := range []string{"rows: " + wordAsked, "rows: " + wordBefore, "rows: " + wordChosen, "redis: " + wordAnswered, "logs: " + wordAsked, "histories: " + wordAnswered, "page "} {
+	for _, want := range []string{"rows: " + wordAsked, "rows: " + wordBefore, "rows: " + wordChosen, "redis: " + wordAnswered, "logs: " + wordAsked, "histories: " + wordAnswered, "page ", "wal: " + wordAsked, "wal: " + wordChosen} {
 		if !strings.Contains(places, want) {
 			t.Errorf("of a turn that is kept nothing is found in %s: %s", want, places)
 		}

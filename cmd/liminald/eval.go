@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os/exec"
 	"slices"
 	"strings"
@@ -76,8 +77,8 @@ the results of tools they are about, as they are and with a date, a figure, an i
 or a name changed, or one of another record. It prints how many of the changed
 ones are caught, and how many of the others are called unsupported. --split
 judges one half of them (tuned or kept, drawn by --seed 18), or the sets that
-were written later: fresh, last, held, sealed, practice, draft and final; --each shows those
-judged wrongly. A sentence is read after the true ones before it, as the gate of an
+were written later: fresh, last, held, sealed, practice, draft, final, asked and
+asked_kept; --each shows those judged wrongly. A sentence is read after the true ones before it, as the gate of an
 agent reads an answer; --alone judges each by itself.`,
 		examples: []string{
 			"liminald eval retrieval",
@@ -272,6 +273,9 @@ func evalLearning(ctx context.Context, in *invocation, o *evalFlags, sets []eval
 	m, err := wire.Model(conf.Model, in.logger(conf.Log))
 	if err != nil {
 		return err
+	}
+	if waits, ok := m.(io.Closer); ok { // a program that was started ahead
+		defer func() { _ = waits.Close() }() // it ends by itself as well
 	}
 	r, err := eval.Learning(ctx, eval.LearningOptions{Set: sets[0], Encoder: e, Model: m, Seed: int(o.seed), People: o.people, Progress: in.err})
 	if err != nil {

@@ -119,7 +119,7 @@ type groundingSentence struct {
 	Text  string `json:"text"`
 	From  string `json:"from"`
 	To    string `json:"to"`
-	Kind  string `json:"kind"` // date, time, figure, id, docket, name, status, matter: of another record
+	Kind  string `json:"kind"` // date, time, figure, number, id, docket, name, status; matter, record: of another record; none: nothing is planted
 
 	before []string // the true sentences before it: an answer is read from its beginning
 }
@@ -134,10 +134,21 @@ const (
 	Draft    = "draft"    // of seven more and those of Practice, by who wrote the program, while Practice was mended
 	Practice = "practice" // of five more, by somebody else again, as answers run on; mended by
 	Final    = "final"    // of five more, together with Practice, and measured once when what Practice showed was mended
+
+	// What a language model answers under the prompts of our agents, of seven worlds
+	// each; what is planted was drawn by a seeded program. Both were written together
+	// by somebody who did not know how this judges.
+	AskedSet  = "asked"      // mended by
+	AskedKept = "asked_kept" // measured once when what AskedSet showed was mended
 )
 
+// nothing is the kind of a sentence in which nothing is planted.
+const nothing = "none"
+
 // GroundingSets are the sets that have a file of their own.
-func GroundingSets() []string { return []string{Fresh, Last, Held, Sealed, Practice, Draft, Final} }
+func GroundingSets() []string {
+	return []string{Fresh, Last, Held, Sealed, Practice, Draft, Final, AskedSet}
+}
 
 func loadGrounding(dir, which string) (map[string]groundingWorld, []groundingSentence, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "worlds.json"))
@@ -164,7 +175,7 @@ func loadGrounding(dir, which string) (map[string]groundingWorld, []groundingSen
 		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
 			return nil, nil, fmt.Errorf("%s:%d: %w", name, n, err)
 		}
-		if _, ok := worlds[s.World]; !ok || s.From == s.To || !strings.Contains(s.Text, s.From) {
+		if _, ok := worlds[s.World]; !ok || s.Kind != nothing && (s.From == s.To || !strings.Contains(s.Text, s.From)) {
 			return nil, nil, fmt.Errorf("%s:%d: nothing of the world %q is planted in %q", name, n, s.World, s.Text)
 		}
 		if last := len(list) - 1; last >= 0 && list[last].World == s.World && list[last].Lang == s.Lang {
@@ -216,6 +227,11 @@ func Grounding(o GroundingOptions) (GroundingReport, error) {
 		if len(found) > 0 {
 			r.Wrong = append(r.Wrong, WronglyJudged{Text: s.Text, Unsupported: found})
 		}
+		r.Sentences++
+		if s.Kind == nothing {
+			r.Languages[s.Lang] = language
+			continue
+		}
 		planted := strings.Replace(s.Text, s.From, s.To, 1)
 		refused, shown := judge(s, planted)
 		// A marker of a record that nothing returned vanishes, and the sentence stays.
@@ -225,7 +241,7 @@ func Grounding(o GroundingOptions) (GroundingReport, error) {
 			r.Wrong = append(r.Wrong, WronglyJudged{Kind: s.Kind, Text: planted})
 		}
 		r.Languages[s.Lang] = language
-		r.Sentences += 2
+		r.Sentences++
 	}
 	if r.Sentences > 0 {
 		r.Paragraph = spent / time.Duration(r.Sentences)

@@ -25,7 +25,7 @@ func TestPlantedFiguresAreCaughtAndTrueOnesAreLeftAlone(t *testing.T) {
 		}
 		t.Log(b.String())
 	}
-	if sum.Planted.Of < 1400 || sum.Planted.N*1000 < sum.Planted.Of*965 || sum.False.N*1000 > sum.False.Of*11 {
+	if sum.Planted.Of < 1600 || sum.Planted.N*1000 < sum.Planted.Of*960 || sum.False.N*1000 > sum.False.Of*13 {
 		t.Errorf("caught %s, false alarms %s", sum.Planted, sum.False)
 	}
 }
@@ -39,6 +39,24 @@ func TestTheHalvesOfTheSentencesAreApart(t *testing.T) {
 	slices.Sort(both)
 	if len(tuned) != 3 || !slices.Equal(both, list) || slices.Equal(tuned, halfOf(list, Tuned, 19)) && slices.Equal(kept, halfOf(list, Kept, 19)) {
 		t.Errorf("%v and %v", tuned, kept)
+	}
+}
+
+// A true sentence in which nothing is planted counts as one that is true.
+func TestASentenceWithoutAPlantIsJudgedAsItIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"worlds.json":     `{"w":{"today":"2026-05-12"}}`,
+		"sentences.jsonl": `{"world":"w","lang":"en","text":"I see none.","from":"","to":"","kind":"none"}` + "\n" + `{"world":"w","lang":"en","text":"It costs €12.50.","from":"12.50","to":"13.50","kind":"figure"}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Grounding(GroundingOptions{Dir: dir})
+	if err != nil || r.Sentences != 3 || r.Planted != (Counted{1, 1}) || r.False != (Counted{1, 2}) || len(r.Kinds) != 1 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

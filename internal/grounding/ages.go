@@ -8,6 +8,9 @@ var birth = words("built year born birth birthday geboren founded opened since")
 // aged are words of an age.
 var aged = words("alt old age alter aged")
 
+// becoming are words before an age to come.
+var becoming = words("wird werden turns becomes")
+
 // turns: how many years it is, or will be this year, since a day of birth.
 func (s *sentence) turns(c *claim, in *clause) bool {
 	if c.unit != years && c.unit != noUnit || c.value < 1 {

@@ -49,7 +49,7 @@ func (s *sentence) cut(blank string) {
 	closeAt(len(s.text), len(s.text))
 	for _, m := range s.markers { // a marker closes what is before it
 		for i := range parts {
-			if p := parts[i]; m.kind <= opens && m.start > p.start && m.start < p.end && strings.TrimSpace(blank[m.end:p.end]) != "" && p.start < p.end {
+			if p := parts[i]; s.owned == nil && m.kind <= opens && m.start > p.start && m.start < p.end && strings.TrimSpace(blank[m.end:p.end]) != "" && p.start < p.end {
 				if s.saysBetween(p.start, m.start) && s.saysBetween(m.end, p.end) {
 					after := clause{start: m.end, end: p.end}
 					parts[i].end = m.end
@@ -159,6 +159,12 @@ var beforePhrase = words("at for with mit bei für zu")
 // mark gives each clause the rows of its markers: those in it, else those that
 // come next, else those before.
 func (s *sentence) mark() {
+	if s.owned != nil { // all of it is of the records that it marks
+		for i := range s.clauses {
+			s.clauses[i].marked, s.clauses[i].rows = true, s.marks
+		}
+		return
+	}
 	for i := range s.clauses {
 		c := &s.clauses[i]
 		for _, m := range s.markers {
@@ -169,7 +175,7 @@ func (s *sentence) mark() {
 	}
 	for i := range s.clauses {
 		c := &s.clauses[i]
-		if c.marked {
+		if c.marked || s.refersToAll() {
 			continue
 		}
 		for j := range s.claims { // a number of a file names its record as well

@@ -17,7 +17,7 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 		return false
 	}
 	precise := c.value != math.Trunc(c.value) || c.value >= 1000
-	sets := precise || s.hasWord(comparing) || s.hasWord(remaining) || s.hasWord(unsettled) || s.hasWord(negations) || s.hasWord(fallsShort)
+	sets := s.hasWord(comparing) || s.hasWord(remaining) || s.hasWord(unsettled) || s.hasWord(negations) || s.hasWord(fallsShort)
 	// What is left of something need not be said, unless two numbers are that it is of.
 	left := (s.hasWord(remaining) || s.hasWord(fallsShort) || s.hasWord(unsettled) || s.hasWord(negations) && c.value > mostSmall) && s.numbersOf(noUnit, c) < 2
 	adds := precise || c.value >= 100 || s.hasWord(adding)
@@ -52,7 +52,7 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 			}
 		}
 	}
-	return s.betweenRows(c, in, precise || s.hasWord(comparing), is) || adds && s.sumOfSome(c, in, is)
+	return s.betweenRows(c, in, s.hasWord(comparing), is) || adds && s.sumOfSome(c, in, is)
 }
 
 // quotient reports whether a number is one that the sentence says before by another:
@@ -246,8 +246,8 @@ func (s *sentence) betweenRows(c *claim, in *clause, sets bool, is func(float64,
 				if !fits && !s.fits(b, in) || !s.ofOneThing(a, b) && (!sets || free && !slices.Contains(saying, a) && !slices.Contains(saying, b) || !free && !s.mentioned(a, in) && !s.mentioned(b, in)) {
 					continue
 				}
-				for _, f := range s.Evidence.rows[a].figures {
-					if slices.ContainsFunc(s.Evidence.rows[b].figures, func(g figure) bool {
+				for _, f := range s.figuresOf(a) {
+					if slices.ContainsFunc(s.figuresOf(b), func(g figure) bool {
 						return g.name == f.name && is(f.value-g.value, f.of) && (!others || s.saysNumber(c, f.value) || s.saysNumber(c, g.value) || c.value != math.Trunc(c.value))
 					}) {
 						return true
@@ -257,6 +257,15 @@ func (s *sentence) betweenRows(c *claim, in *clause, sets bool, is func(float64,
 		}
 	}
 	return false
+}
+
+// figuresOf are the figures of a row and of the objects it holds.
+func (e *Evidence) figuresOf(r int32) []figure {
+	list := e.rows[r].figures
+	for _, o := range e.rows[r].objects {
+		list = append(slices.Clip(list), e.rows[o].figures...)
+	}
+	return list
 }
 
 // ofOneThing reports whether two rows are parts of one thing: readings of one animal.
@@ -402,10 +411,10 @@ func (s *sentence) closeTo(c *claim, v float64) bool {
 
 // comparing are words of a sentence that sets one number against another.
 var comparing = words(`above below beyond fewer up more less than als mehr weniger teurer billiger günstiger cheaper dearer differenz difference unterschied higher lower höher niedriger
-	größer kleiner larger smaller longer shorter short shy länger kürzer before under darunter darüber`)
+	lowest highest range spanne sparen sparst spart save saves saving größer kleiner larger smaller longer shorter short shy länger kürzer before under darunter darüber`)
 
 // remaining are words of what is left of something.
-var remaining = words("leaves leave still owe owes owed missing fehlen fehlt left remaining remain remains more free noch übrig frei verbleiben verbleibt bleiben bleibt weitere weiteren outstanding")
+var remaining = words("leaves leave rest restbetrag restsumme remainder balance still owe owes owed missing fehlen fehlt left remaining remain remains more free noch übrig frei verbleiben verbleibt bleiben bleibt weitere weiteren outstanding")
 
 func (s *sentence) hasWord(list map[string]bool) bool {
 	return slices.ContainsFunc(s.lowers(), func(w string) bool { return list[w] })

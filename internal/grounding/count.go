@@ -174,6 +174,18 @@ func (s *sentence) timeIn(text string) (from, to day, called string) {
 		return monday(t) + 7, monday(t) + 13, "next week"
 	case has("diese woche", "dieser woche", "this week"):
 		return monday(t), monday(t) + 6, "this week"
+	case has("letzte woche", "letzter woche", "vergangene woche", "last week"):
+		return monday(t) - 7, monday(t) - 1, "last week"
+	case has("nächsten monat", "nächstem monat", "kommenden monat", "next month"):
+		next := endOfMonth(t) + 1
+		return next, endOfMonth(next), "next month"
+	case has("letzten monat", "letztem monat", "vergangenen monat", "last month"):
+		before := t - day(t.time().Day())
+		return before - day(before.time().Day()) + 1, before, "last month"
+	case has("gestern", "yesterday") && !has("vorgestern"):
+		return t - 1, t - 1, "yesterday"
+	case has("dieses jahr", "diesem jahr", "this year"):
+		return ymd(t.time().Year(), 1, 1), ymd(t.time().Year(), 12, 31), "this year"
 	case has("diesen monat", "diesem monat", "this month"):
 		return t - day(t.time().Day()) + 1, endOfMonth(t), "this month"
 	}

@@ -253,6 +253,10 @@ func (s *scanner) list(j int) int {
 				next = s.space(next + 1)
 			}
 			return next
+		case "auf": // vom 20. auf den 21.
+			if next := s.space(k + 1); s.lower(next) == "den" {
+				return s.space(next + 1)
+			}
 		}
 	}
 	return j
@@ -306,7 +310,7 @@ func (s *scanner) addDay(i, last, y, m, d, weekday int) {
 // weekdayBefore is the weekday that is said of the date at i, from 1; 0: none.
 func (s *scanner) weekdayBefore(i int) int {
 	k := i - 1
-	for steps := 0; steps < 4 && k >= 0; steps++ {
+	for steps := 0; steps < 6 && k >= 0; steps++ {
 		switch t := s.at(k); {
 		case t.t == 's' || t.t == 'p' && strings.Contains(",.(", s.text[t.start:t.end]):
 			k--

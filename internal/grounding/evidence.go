@@ -46,6 +46,9 @@ type Evidence struct {
 	follow  map[string][]string  // a word of a name, and the next one
 	firsts  map[string][]int32   // words that begin a name of several
 	lasts   map[string][]int32   // words that end one, and the fields
+	byLine  map[string][]int32   // what a record is told by, folded
+	byText  map[string][]int32   // rows that have a text, once they are asked for
+	ties    map[int32][]int32    // the rows of a record and what is tied to it, once they are asked for
 	left    int
 	member  string // what a value that is taken in is called
 	scanner scanner
@@ -63,11 +66,13 @@ type row struct {
 	lacking []string // names of what is false or null in it
 	names   []string // its short texts, of which one may be the id of another record
 	lower   []string // the same in small letters
+	folded  []string // the same as names are compared
 	objects []int32  // objects it holds
 	days    []day
 	named   []string // the names of what gives the days
 	months  []int64  // of the year, where the row is of one
 	times   []int64  // of day, in minutes
+	timed   []string // the names of what gives the times
 	nums    []claim  // numbers with units in its texts
 	long    bool     // a text of it is more than a name
 }
@@ -112,7 +117,7 @@ func New(today time.Time, o Options) *Evidence {
 		phrases: map[string][]phrase{}, lower: map[string][]mention{}, has: map[mention][]int32{}, meant: map[string][]string{}, called: map[string]*called{}, follow: map[string][]string{}, lasts: map[string][]int32{}, firsts: map[string][]int32{},
 		rows: []row{{parent: -1, list: -1}, {parent: -1, list: -1}},
 	}
-	e.scanner.surnames = map[string]bool{}
+	e.scanner.surnames, e.byLine = map[string]bool{}, map[string][]int32{}
 	e.hay.WriteString("\n ")
 	e.hold(now, key{form: aDay, n: int64(e.today)})
 	return e
@@ -129,6 +134,7 @@ func (e *Evidence) hold(r int32, k key) {
 	}
 	if k.form == aTime {
 		e.rows[r].times = append(e.rows[r].times, k.n)
+		e.rows[r].timed = append(e.rows[r].timed, e.member)
 	}
 	e.put(r, k)
 	for _, more := range expand(k) {
@@ -253,9 +259,32 @@ func (w walk) object(object map[string]any, parent, in int32, path string, depth
 		e.figureName(name)
 		w.member(r, name, object[name], path, depth)
 	}
+	e.overnight(r)
 	e.known(r)
 	return r
 }
+
+// overnight notes the day after that of a row that ends before it begins.
+func (e *Evidence) overnight(r int32) {
+	row := &e.rows[r]
+	if len(row.times) != 2 || len(row.days) != 1 {
+		return
+	}
+	from, to := 0, 1
+	if endNames[row.timed[0]] {
+		from, to = 1, 0
+	}
+	if endNames[row.timed[to]] && row.times[to] < row.times[from] {
+		next := key{form: aDay, n: int64(row.days[0]) + 1}
+		e.put(r, next)
+		for _, k := range expand(next) {
+			e.put(r, k)
+		}
+	}
+}
+
+// endNames are names of when something ends.
+var endNames = words("end ends end_time end_at until to finish finishes closes arr arrival")
 
 func (w walk) member(r int32, name string, value any, path string, depth int) {
 	e := w.e
@@ -338,6 +367,10 @@ func (e *Evidence) known(r int32) {
 		id := strings.ToLower(rec.ID)
 		e.records[id] = append(e.records[id], r)
 		e.put(r, tokenKey(rec.ID))
+		if line := fold(rec.Line); line != "" && !rec.Earlier {
+			e.byLine[line] = append(e.byLine[line], r)
+		}
+		e.ties, e.byText = nil, nil
 	}
 }
 
@@ -380,6 +413,7 @@ func (e *Evidence) scalar(r int32, of, name string, v any) {
 		if len(x) <= 64 {
 			e.rows[r].names = append(e.rows[r].names, x)
 			e.rows[r].lower = append(e.rows[r].lower, strings.ToLower(x))
+			e.rows[r].folded = append(e.rows[r].folded, fold(x))
 			if !strings.ContainsAny(x, " \n") {
 				e.put(r, tokenKey(x))
 			}
@@ -421,7 +455,7 @@ func (e *Evidence) figure(r int32, name string, x float64, of measure) {
 func (e *Evidence) worded(r int32, name, text string) {
 	digits, unit, _ := strings.Cut(text, " ")
 	x, err := strconv.ParseFloat(digits, 64)
-	if err != nil || len(text) > 24 || strings.ContainsAny(digits, "eExXnN+") || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
+	if err != nil || strings.Count(text, " ") > 1 || len(text) > 24 || strings.ContainsAny(digits, "eExXnN+") || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
 		return
 	}
 	of := measureOf(name)

@@ -154,7 +154,7 @@ func TestTheFigureOfAnotherMatterSupportsNothing(t *testing.T) {
 		"Fällig am 29.05.2026 [#deadline-c47bd2].":                                   "29.05.2026",
 		"In Brandt ist am 16.05. etwas fällig, in Müller am 29.05.":                  "16.05",
 		"Am LG Mannheim ist die Frist am 16. Mai.":                                   "16. Mai",
-		"Die Replik in Brandt ist fällig [#deadline-c47bd2].":                        "Die Replik in Brandt ist fällig [#deadline-c47bd2].",
+		"Die Replik in Brandt ist fällig [#deadline-c47bd2].":                        "Replik",
 	} {
 		if _, _, bad := judged(evidence(t, ""), text); len(bad) == 0 || bad[0] != want {
 			t.Errorf("%s: found %q, want %q", text, bad, want)

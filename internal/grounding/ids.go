@@ -144,12 +144,16 @@ func (s *scanner) joins(i int) bool {
 
 // measure: 3-Monats-Frist is a number with what it counts, and no id.
 func (s *scanner) measure(i, j int) bool {
+	for s.str(i+1) == "." && s.is(i+2, 'n') && i+2 < j { // 38.5-hour
+		i += 2
+	}
 	for k := i + 2; k <= j; k += 2 {
 		if s.tokens[k].t != 'w' {
 			return false
 		}
 	}
-	return s.str(i+1) == "-" && s.at(i+2).end-s.at(i+2).start > 2
+	_, known := measures[s.lower(i+2)]
+	return s.str(i+1) == "-" && (s.at(i+2).end-s.at(i+2).start > 2 || known)
 }
 
 // hasDigitBefore: of a word that begins a compound, a digit comes in one of the

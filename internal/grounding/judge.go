@@ -8,18 +8,23 @@ import (
 // sentence is a sentence on its way.
 type sentence struct {
 	*Evidence
-	text    string
-	blank   string // the same without markers
-	markers []marker
-	claims  []claim
-	clauses []clause
-	whole   clause
-	lenient bool // it says which is which by order
-	window  bool // it speaks of a time from today
-	topic   topic
-	meant   map[span][]string // what its parts mean, once it is asked for
-	lowered []string          // its tokens in small letters, once they are asked for
-	parts   []span            // between its commas and such
+	text     string
+	blank    string // the same without markers
+	markers  []marker
+	claims   []claim
+	clauses  []clause
+	whole    clause
+	lenient  bool // it says which is which by order
+	window   bool // it speaks of a time from today
+	topic    topic
+	meant    map[span][]string // what its parts mean, once it is asked for
+	lowered  []string          // its tokens in small letters, once they are asked for
+	parts    []span            // between its commas and such
+	marks    []int32           // the records its markers name
+	owned    []bool            // rows of these and around them; nil: no marker names one
+	ownText  string            // their texts, once they are asked for
+	filtered map[filterKey]filtering
+	windowed map[span][]window
 }
 
 // clause is a part of a sentence that says something of something.
@@ -53,6 +58,7 @@ func (e *Evidence) judge(text string, before topic, cite func(Record) int) (Piec
 	s.claims = append([]claim(nil), e.scanner.scan(blank)...)
 	s.blank = blank
 	s.localise()
+	s.ours()
 	s.cut(blank)
 	p.Unsupported = s.unsupported()
 	if p.Unsupported != nil {
@@ -95,6 +101,10 @@ func (s *sentence) unsupported() (list []string) {
 		for i := range s.clauses {
 			s.unrelated(&s.clauses[i], say)
 		}
+		if s.owned != nil {
+			s.foreign(say)
+			s.idle(say)
+		}
 		s.denied(say)
 	}
 	for _, m := range s.markers {
@@ -115,7 +125,7 @@ func (s *sentence) unsupported() (list []string) {
 			say(s.text[c.start:c.end])
 		}
 	}
-	if checks.Refs {
+	if checks.Refs && s.owned == nil {
 		for i := range s.clauses {
 			c := &s.clauses[i]
 			if c.marked && len(c.rows) > 0 && !slices.ContainsFunc(c.rows, func(r int32) bool { return s.agrees(r, c) }) {
@@ -159,8 +169,7 @@ func (s *sentence) agrees(r int32, c *clause) bool {
 		return true
 	}
 	if r == now { // what a sentence says of a record is not so because it is today
-		lower := strings.ToLower(s.text)
-		return !c.marked && len(c.mentions) == 0 || strings.Contains(lower, "heut") || strings.Contains(lower, "today") || strings.Contains(lower, "stand ") || strings.Contains(lower, "as of")
+		return !c.marked && len(c.mentions) == 0 || s.saysToday()
 	}
 	ok := func(at int32) bool {
 		for _, m := range s.Evidence.rows[at].has {
@@ -185,6 +194,12 @@ func (s *sentence) agrees(r int32, c *clause) bool {
 		}
 	}
 	return !s.context(r, func(at int32) bool { return !ok(at) }) && s.related(r, c)
+}
+
+// saysToday reports whether a sentence says that something is of today.
+func (s *sentence) saysToday() bool {
+	lower := strings.ToLower(s.text)
+	return strings.Contains(lower, "heut") || strings.Contains(lower, "today") || strings.Contains(lower, "stand ") || strings.Contains(lower, "as of")
 }
 
 // otherwise reports whether the words that mention values of a field mention one
@@ -239,6 +254,9 @@ func (s *sentence) belongs(r int32, c *clause) bool {
 // fits reports whether a row is of what a clause is about. It is asked again and
 // again, and remembered.
 func (s *sentence) fits(r int32, c *clause) bool {
+	if s.owned != nil {
+		return r == given || r == now && s.saysToday() || s.owned[r]
+	}
 	if c.known == nil {
 		c.known = make([]int8, len(s.Evidence.rows))
 	}

@@ -54,6 +54,12 @@ func unitOf(word string) unit {
 	if word == "tagesordnung" || strings.HasPrefix(word, "tagung") || strings.HasPrefix(word, "minde") || strings.HasPrefix(word, "minist") {
 		return noUnit
 	}
+	if strings.HasPrefix(word, "wochenend") {
+		return noUnit
+	}
+	if strings.HasSuffix(word, "stunden") || strings.HasSuffix(word, "stunde") { // Wochenstunden
+		return hours
+	}
 	for _, u := range unitWords {
 		if strings.HasPrefix(word, u.stem) {
 			return u.unit
@@ -83,7 +89,9 @@ func (s *scanner) figure(i int) int {
 		return j
 	}
 	c.label = s.labelled(i)
-	c.way, c.about = s.about(i)
+	if c.way, c.about = s.about(i); c.way > 0 && len(written) > 3 && strings.IndexByte(".,", written[len(written)-3]) >= 0 {
+		c.way, c.about = 0, false // over 3.284,40 €: so much
+	}
 	j = s.measured(&c, j)
 	s.add(c)
 	return j

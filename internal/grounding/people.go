@@ -46,10 +46,38 @@ func (s *sentence) stranger(blank string, i int, english bool) bool {
 			return !s.heard(w) && !slices.ContainsFunc(same, func(other string) bool { return s.heard(fold(other)) })
 		}
 	}
+	if s.owned != nil && i >= 2 && s.scanner.tokens[i-1].t == 's' && capitalised(blank[t.start:t.end]) && s.scanner.tokens[i-2].t == 'w' && !s.heard(w) && conceptOf(w) == 0 && unitOf(w) == noUnit {
+		if before := s.scanner.str(i - 2); len(before) > 1 && len(before) < 6 && shouted(before) && strings.Count(s.haystack(), "\n "+fold(before)+" ") > 1 {
+			return true // AG Wangen, where there is an AG Lindau
+		}
+	}
 	if !english && i >= 2 && capitalised(blank[t.start:t.end]) && s.scanner.tokens[i-1].t == 's' && !titled[w] && conceptOf(w) == 0 && s.noun(w) == "" && !ends(w) && unitOf(w) == noUnit && s.category(blank, i-2) && !s.scanner.is(i-4, 'n') {
 		return !s.heard(w) // Zweigstelle Weststadt
 	}
-	return english && s.inSentence(blank, i) && capitalised(blank[t.start:t.end]) && !titled[w] && conceptOf(w) == 0 && s.noun(w) == "" && numberWords[w] == 0 && !s.heard(w)
+	return english && (s.inSentence(blank, i) || s.listedAlone(blank, i)) && capitalised(blank[t.start:t.end]) && !titled[w] && conceptOf(w) == 0 && s.noun(w) == "" && numberWords[w] == 0 && !s.heard(w)
+}
+
+// listedAlone reports whether a word is all that stands between two commas in the
+// line of a list: the company that an order is from.
+func (s *sentence) listedAlone(blank string, i int) bool {
+	before, after := i-1, i+1
+	if s.scanner.is(before, 's') {
+		before--
+	}
+	return len(blank) > 1 && blank[:2] == "- " && s.scanner.str(before) == "," && s.scanner.str(after) == ","
+}
+
+// bothStrange reports whether two words with capitals in a row, of which neither stands
+// in evidence, are a name: of a sentence that marks its record, whose other words do.
+func (s *sentence) bothStrange(blank string, i int, first, last string) bool {
+	return s.owned != nil && blank[s.scanner.tokens[i+1].start] == ' ' && capitalised(blank[s.scanner.tokens[i].start:s.scanner.tokens[i].end]) && len(first) > 2 && !s.heard(first) && !s.heard(last) && !ends(first) && conceptOf(first) == 0 && conceptOf(last) == 0 &&
+		!titled[first] && !titled[last] && unitOf(first) == noUnit && unitOf(last) == noUnit && monthWords[last] == 0 && !s.scanner.is(i-2, 'n') && (i >= 2 || blank[0] == '-') && (givenNames[first] || !inflects(first) || i > 3 && s.scanner.is(i-2, 'w'))
+}
+
+// inflects reports whether a word ends as adjectives do, which begin a line with a
+// capital.
+func inflects(w string) bool {
+	return slices.ContainsFunc([]string{"er", "es", "en", "e"}, func(end string) bool { return strings.HasSuffix(w, end) })
 }
 
 // category reports whether a word is a noun for things that results hold, after
@@ -78,7 +106,7 @@ func capitalised(w string) bool {
 // a capital for names only.
 func (s *sentence) inSentence(blank string, i int) bool {
 	tokens := s.scanner.tokens
-	if strings.ContainsAny(blank[:min(3, len(blank))], "#|>*-") || i < 2 || tokens[i-1].t != 's' || blank[tokens[i-1].start] == '\n' {
+	if strings.ContainsAny(blank[:min(3, len(blank))], "#|>") || i < 2 || tokens[i-1].t != 's' || blank[tokens[i-1].start] == '\n' {
 		return false
 	}
 	before := tokens[i-2]
@@ -97,7 +125,7 @@ var (
 // english reports whether a sentence is.
 func (s *sentence) english() bool {
 	en, de := s.languages()
-	return en > de
+	return en > de || en == de && s.topic.english
 }
 
 func (s *sentence) languages() (en, de int) {
@@ -135,6 +163,10 @@ func (s *sentence) strangePair(blank string, i int, say func(string)) {
 			!slices.ContainsFunc(roles, func(end string) bool { return strings.HasSuffix(first, end) }) && !ends(first) {
 			say(s.text[a.start:b.end])
 		}
+		return
+	}
+	if s.bothStrange(blank, i, first, last) {
+		say(s.text[a.start:b.end])
 		return
 	}
 	unknown := !s.heard(first) && i >= 2 && beforeNames[s.scanner.lower(i-2)] && !ends(first) && !ends(last) && len(first) > 3

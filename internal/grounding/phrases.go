@@ -73,7 +73,7 @@ func (e *Evidence) figureName(name string) {
 		if m := monthWords[part]; m > 0 && len(part) > 3 {
 			e.put(given, key{form: aMonthOf, n: int64(m)})
 		}
-		if n, ok := relativeDays[part]; ok {
+		if n := relativeDays[part]; n != 0 {
 			e.hold(given, key{form: aDay, n: int64(e.today) + int64(n)})
 		}
 	}

@@ -74,12 +74,25 @@ func (e *Evidence) allWith(text string) (rows []int32) {
 	return rows
 }
 
+// saysAll reports whether a sentence says all that a name of several words does:
+// staff is not staff_name.
+func (s *sentence) saysAll(name string) bool {
+	list := strings.Split(name, "_")
+	if len(list) < 2 {
+		return true
+	}
+	lower, meanings := strings.ToLower(s.blank), s.means(span{0, len(s.blank)})
+	return !slices.ContainsFunc(list, func(w string) bool {
+		return len(w) > 2 && !strings.Contains(lower, w) && !slices.Contains(meanings, meaning(w))
+	})
+}
+
 // lacked reports whether one of things has a member that a word may name which is
 // false or null there, and none has it otherwise.
 func (s *sentence) lacked(things []int32, w string) (lacks bool) {
 	m := meaning(w)
 	names := func(name string) bool {
-		return slices.ContainsFunc(s.Evidence.means(name), func(of string) bool {
+		return s.saysAll(name) && slices.ContainsFunc(s.Evidence.means(name), func(of string) bool {
 			return of == m || len(of) > 3 && of[0] != '=' && strings.HasPrefix(w, of)
 		})
 	}

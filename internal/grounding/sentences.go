@@ -66,6 +66,9 @@ var abbreviations = words(`nr art abs ca bzw dr prof st str vgl evtl ggf inkl us
 var starts = words(`der die das den dem ein eine es er sie wir ihr ich du am an auf aus bei bis da dann dazu danach daher dort für hier im in mit nach
 	noch außerdem zudem bitte soll möchtest the a an it you your there this that these on in at for he she we they if please then also next`)
 
+// maxAside bounds what stands in brackets in the middle of a sentence.
+const maxAside = 120
+
 // sentences gives where each sentence of a block ends, with the white space
 // behind it.
 func sentences(text string) []int {
@@ -75,6 +78,10 @@ func sentences(text string) []int {
 		case '\n':
 			if rest := firstLine(text[i+1:]); apart(rest) || i > 0 && text[i-1] == '\n' && rest != "" {
 				ends = append(ends, i+1)
+			}
+		case '(':
+			if n := strings.IndexAny(text[i+1:], "()\n"); n > 0 && n < maxAside && text[i+1+n] == ')' { // (our ref. 2026/0081)
+				i += n
 			}
 		case '.', '!', '?':
 			if end := ending(text, i); end > 0 {

@@ -3,12 +3,16 @@ package grounding
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // mostSmall is up to what number so many of something are nearly always there, so
 // that it must be the number of what the sentence says.
 const mostSmall = 20
+
+// mostTally is up to what number something is a count of records.
+const mostTally = 200
 
 // supported reports whether evidence holds a claim: as it stands in a row that the
 // clause is about, or as what follows from such rows.
@@ -17,8 +21,12 @@ func (s *sentence) supported(c *claim) bool {
 	switch c.sort {
 	case sortName:
 		return held(s.haystack(), *c)
+	case sortNumber:
+		if c.unit == noUnit && s.phraseHeld(c) {
+			return true
+		}
 	case sortID:
-		return s.literal(c, in)
+		return s.literal(c, in) || s.idWithWords(c, in)
 	case sortDate:
 		return s.literal(c, in) || s.lasting(c, in) || s.derivedDay(c, in) || s.monthBefore(c)
 	}
@@ -28,13 +36,31 @@ func (s *sentence) supported(c *claim) bool {
 	if c.ordinal {
 		return s.position(c, in)
 	}
-	if s.beyond(c) {
+	if s.beyond(c) || s.beyondBefore(c) {
 		return false
 	}
 	if c.unit == noUnit {
-		if s.hour(c, in) {
+		if s.hour(c, in) || s.pointed(c) || s.perMarker(c) && !strings.ContainsAny(s.text[c.start:c.end], ".,") || s.ofMarked(c) {
 			return true
 		}
+		if c.value <= mostTally && c.value == math.Trunc(c.value) && c.scale == 0 && !c.label && !s.numbers(c) && !s.joined(c) && !s.times(c) && s.measuredBy(c).kind == "" && !strings.ContainsAny(s.text[c.start:c.end], ".,") {
+			if so := s.listed(c); so != 0 {
+				return so > 0
+			}
+			if s.counted(c) && s.countedOtherwise(c) {
+				return s.beside(c, in) || s.own(c, in) || s.leftOf(c)
+			}
+			if known, so := s.tally(c); so || s.summed(c) {
+				return true
+			} else if known && c.value <= mostSmall {
+				return s.numbered(c, in)
+			}
+		}
+	}
+	if s.owned != nil && s.literal(c, in) {
+		return true
+	}
+	if c.unit == noUnit {
 		if so := s.listed(c); so != 0 {
 			return so > 0
 		}
@@ -45,8 +71,8 @@ func (s *sentence) supported(c *claim) bool {
 	if c.label && !s.labels(c, in) {
 		return false
 	}
-	return s.literal(c, in) || s.inParts(c, in) || s.turns(c, in) || s.difference(c, in) || s.rounded(c, in) || s.approximate(c, in) || s.computed(c, in) ||
-		c.unit == noUnit && (s.leftOf(c) || !s.numbers(c) && s.count(c, in, ""))
+	return s.literal(c, in) || s.inParts(c, in) || s.turns(c, in) || s.owned == nil && s.difference(c, in) || (s.owned != nil || c.unit == hours || c.unit == minutes) && s.elapsed(c, in) || s.daysOfAsked(c) || s.rounded(c, in) || s.approximate(c, in) || s.computed(c, in) || s.summed(c) || s.rated(c, in) ||
+		c.unit == noUnit && (s.leftOf(c) || s.owned == nil && !s.numbers(c) && s.count(c, in, ""))
 }
 
 // atLarge is a clause that goes on with what was spoken of, for a number of things:
@@ -97,6 +123,25 @@ func (s *sentence) beyond(c *claim) bool {
 	return false
 }
 
+// within a number that is said before: of the three, four.
+func (s *sentence) beyondBefore(c *claim) bool {
+	for i := range s.claims {
+		x := &s.claims[i]
+		if x.sort == sortNumber && x.unit == noUnit && c.unit == noUnit && x.end < c.start && s.ofThose(x) && x.value < c.value && s.measuredBy(c).kind == "" && c.value <= mostSmall &&
+			!strings.ContainsAny(s.blank[x.end:c.start], ",;:") && len(strings.Fields(s.blank[x.end:c.start])) < 5 {
+			return true
+		}
+	}
+	return false
+}
+
+// ofThose reports whether a number is of things that others are some of: of the three.
+func (s *sentence) ofThose(c *claim) bool {
+	before := strings.Fields(strings.ToLower(s.blank[max(0, c.start-16):c.start]))
+	n := len(before)
+	return n > 1 && (before[n-2] == "of" && (before[n-1] == "the" || before[n-1] == "these" || before[n-1] == "those") || before[n-2] == "von" && (before[n-1] == "den" || before[n-1] == "diesen"))
+}
+
 // beforeOf reports whether a number is said to be of another: seven of 15.
 func (s *sentence) beforeOf(c *claim) bool {
 	for i := range s.claims {
@@ -110,7 +155,7 @@ func (s *sentence) beforeOf(c *claim) bool {
 // literal reports whether a claim stands in a row that the clause is about.
 func (s *sentence) literal(c *claim, in *clause) bool {
 	keys := c.keys
-	if c.label && c.unit == noUnit {
+	if (c.label || s.owned != nil) && c.unit == noUnit {
 		for _, k := range c.keys {
 			if k.form == aNumber {
 				keys = append(keys, key{form: aLabel, n: k.n})
@@ -123,12 +168,113 @@ func (s *sentence) literal(c *claim, in *clause) bool {
 			continue
 		}
 		for _, r := range s.index[k] {
+			if r == given && s.owned != nil && len(c.keys) > 0 && c.keys[0].s == "today" {
+				continue // what the person called tomorrow need not be of this record
+			}
+			if s.ofAll(r, k) || s.otherShare(r, k, c) || s.ofObject(r, k) {
+				continue
+			}
 			if s.fits(r, in) && (c.unit == noUnit || s.sameUnit(r, k, c)) && s.sameMeasure(r, k, c) && s.sameThings(r, k, c, in) && s.sameShare(r, k, c) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// idWithWords: F1-Wert, of what a result calls f1.
+func (s *sentence) idWithWords(c *claim, in *clause) bool {
+	found := false
+	for _, part := range strings.Split(s.text[c.start:c.end], "-") {
+		if !strings.ContainsAny(part, "0123456789") {
+			if len(part) < 3 || strings.ToUpper(part) == part {
+				return false
+			}
+			continue
+		}
+		if !slices.ContainsFunc(s.index[tokenKey(part)], func(r int32) bool { return s.fits(r, in) }) {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// numbered reports whether a number of things that the sentence tells apart, and of
+// which there are not so many, is one that a result gives all the same.
+func (s *sentence) numbered(c *claim, in *clause) bool {
+	if found, named := s.counter(c, in, s.counts(c)); found && named || s.figuredOf(c, in) || s.listed(c) > 0 || s.namedSo(c, in) || (s.hasWord(aged) || s.hasWord(becoming)) && s.turns(c, in) || s.hasWord(equal) && s.rated(c, in) {
+		return true
+	}
+	if s.owned != nil {
+		if w := strings.ToLower(firstWord(s.blank[c.end:])); len(w) > 3 && strings.Contains(s.ownTexts(), " "+strconv.Itoa(int(c.value))+" "+w[:4]) {
+			return true // up to 5 people
+		}
+		return slices.ContainsFunc(s.index[key{form: aFigure, n: number(c.value).n}], func(r int32) bool { return s.owned[r] && !s.isOfNone(r) })
+	}
+	return s.givenBy(c, in) || (s.hasWord(comparing) || s.hasWord(remaining)) && !further[strings.ToLower(firstWord(s.blank[c.end:]))] && s.computed(c, in)
+}
+
+// countedOtherwise reports whether a result gives another number under a name that is
+// said of what is counted: overdue 2.
+func (s *sentence) countedOtherwise(c *claim) (otherwise bool) {
+	part := s.partOf(c)
+	lower, meanings := strings.ToLower(s.blank[part.start:part.end]), s.means(part)
+	for r := range s.Evidence.rows {
+		row := &s.Evidence.rows[r]
+		if r <= now || row.record != nil || !s.isOfNone(int32(r)) || !s.countsOf(row.path, s.counts(c)) || !strings.Contains(row.path, s.counts(c)) {
+			continue
+		}
+		for _, f := range row.figures {
+			said := 0
+			for _, w := range strings.Split(f.name, "_") {
+				switch {
+				case generic[w]:
+				case strings.Contains(lower, w) || slices.Contains(meanings, meaning(w)):
+					said++
+				default:
+					said = math.MinInt32
+				}
+			}
+			if said > 0 && f.value == c.value {
+				return false
+			}
+			otherwise = otherwise || said > 0
+		}
+	}
+	return otherwise
+}
+
+// further are words after a number of more such things, which are counted by themselves.
+var further = words("more weitere weiteren others andere")
+
+// givenBy reports whether a row that the clause mentions something of gives a number.
+func (s *sentence) givenBy(c *claim, in *clause) bool {
+	return slices.ContainsFunc(s.index[key{form: aFigure, n: number(c.value).n}], func(r int32) bool {
+		return r > now && s.fits(r, in) && (s.Evidence.rows[r].list < 0 && s.mentioned(r, in) || !s.counted(c) && slices.ContainsFunc(s.Evidence.rows[r].has, func(m mention) bool { return slices.Contains(in.mentions[m.field], m.value) }))
+	})
+}
+
+// phraseHeld reports whether a number with the word behind it is part of the name of
+// what is mentioned: 11 kW.
+func (s *sentence) phraseHeld(c *claim) bool {
+	rest := s.blank[c.end:]
+	if rest == "" || rest[0] != ' ' && rest[0] != '-' {
+		return false
+	}
+	w := firstWord(rest)
+	if len(w) < 2 || !strings.ContainsAny(w, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+		return false
+	}
+	phrase := " " + fold(s.blank[c.start:c.end]+" "+strings.SplitN(w, "-", 2)[0]) + " "
+	if s.owned != nil {
+		return strings.Contains(s.ownTexts(), phrase)
+	}
+	return slices.ContainsFunc(s.whole.seen, func(m seenAt) bool {
+		return slices.ContainsFunc(m.values, func(v int32) bool {
+			return strings.Contains(" "+fold(s.Evidence.values[m.field].texts[v])+" ", phrase)
+		})
+	})
 }
 
 // inParts: three years of 36 months.
@@ -165,7 +311,7 @@ func (s *sentence) sameUnit(r int32, k key, c *claim) bool {
 		return s.shareNamed(r, k, c)
 	}
 	if slices.ContainsFunc(s.Evidence.rows[r].figures, func(f figure) bool {
-		return number(f.value) == k && (slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return unitOf(w) == c.unit }) || f.of.kind == "" && s.Evidence.rows[r].list >= 0 && s.mentioned(r, s.clauseOf(c)))
+		return number(math.Abs(f.value)) == k && (slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return unitOf(w) == c.unit }) || f.of.kind == "" && s.Evidence.rows[r].list >= 0 && s.mentioned(r, s.clauseOf(c)))
 	}) {
 		return true
 	}

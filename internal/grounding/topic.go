@@ -3,6 +3,7 @@ package grounding
 import (
 	"iter"
 	"slices"
+	"strings"
 )
 
 // Reading is an answer as it is read, block by block: what a sentence was about
@@ -17,7 +18,9 @@ type topic struct {
 	rows    []int32   // the things the last of them that named any was about
 	days    []day     // that the last sentence said
 	numbers []float64 // that it said
-	earlier []float64 // that the one before it said
+	earlier []float64 // that those before it said
+	shares  []float64 // in percent, that it said
+	english bool      // the last of which it can be told was English
 }
 
 // Read begins an answer.
@@ -60,11 +63,16 @@ func (e *Evidence) Judge(block string, cite func(Record) int) iter.Seq[Piece] {
 // with them: more are a list, and a pronoun stands for none of it.
 const mostTopics = 3
 
+// mostEarlier is how many numbers of before the last sentence one may reckon with.
+const mostEarlier = 6
+
 // next is what the sentence after this one may go on with.
 func (s *sentence) next() topic {
-	t := topic{rows: s.topic.rows, days: s.saidDays(), earlier: s.topic.numbers}
+	t := topic{rows: s.topic.rows, days: s.saidDays(), earlier: append(slices.Clip(s.topic.numbers), s.topic.earlier[:min(mostEarlier, len(s.topic.earlier))]...), english: s.english()}
 	for i := range s.claims {
-		if c := &s.claims[i]; c.sort == sortNumber {
+		if c := &s.claims[i]; c.sort == sortNumber && c.unit == percent {
+			t.shares = append(t.shares, c.value)
+		} else if c.sort == sortNumber {
 			t.numbers = append(t.numbers, c.value)
 		}
 	}
@@ -184,10 +192,10 @@ func (s *sentence) goesOn() {
 			return
 		}
 	}
-	stands, words := false, 0
+	stands, words := s.refersToAll(), 0
 	for i, t := range s.scanner.tokens {
 		w := s.scanner.lower(i)
-		if others[w] {
+		if others[w] && !s.refersToAll() {
 			return
 		}
 		if t.t != 's' && t.t != 'p' {
@@ -201,6 +209,12 @@ func (s *sentence) goesOn() {
 	for i := range s.clauses {
 		s.clauses[i].marked, s.clauses[i].goesOn, s.clauses[i].rows = true, true, s.topic.rows
 	}
+}
+
+// refersToAll reports whether a sentence begins with both, of what was spoken of.
+func (s *sentence) refersToAll() bool {
+	first := strings.ToLower(firstWord(strings.TrimLeft(s.blank, "-* ")))
+	return (first == "beide" || first == "both") && len(s.topic.rows) > 1 && len(s.whole.seen) == 0
 }
 
 // toBe follows a there that points nowhere.

@@ -52,6 +52,7 @@ func (s *scanner) halfWord(i int, w string) int {
 		v, last = float64(n)+0.5, i+6
 	}
 	c := claim{start: s.at(i).start, end: s.at(last).end, sort: sortNumber, keys: []key{number(v)}, value: v}
+	c.way, c.about = s.about(i)
 	j := s.measured(&c, last+1)
 	s.add(c)
 	return j
@@ -181,14 +182,29 @@ func (s *scanner) hourRange(i, h int) int {
 	return end
 }
 
-// merged joins 1 h 27 min to one time.
+// inPlace are words before where so much of the same is: 14 minutes in Frankfurt and
+// 13 in Hamburg.
+var inPlace = words("in bei at on für for am im")
+
+// merged joins 1 h 27 min to one time, and has the second of two numbers be of what
+// the first is.
 func merged(text string, claims []claim) []claim {
-	for i := 0; i+1 < len(claims); i++ {
-		a, b := &claims[i], claims[i+1]
-		if a.unit != hours || b.unit != minutes || b.start-a.end > 12 || b.start < a.end {
+	for i := 1; i < len(claims); i++ {
+		a, b := &claims[i-1], &claims[i]
+		if b.sort != sortNumber || b.unit != noUnit || b.scale != 0 || a.unit == noUnit || a.unit == percent || b.start < a.end || b.start-a.end > 40 {
 			continue
 		}
-		if between := strings.TrimSpace(text[a.end:b.start]); strings.ContainsAny(between, ".,;:–-") {
+		between := strings.Fields(strings.ToLower(text[a.end:b.start]))
+		if n := len(between); n > 0 && (between[n-1] == "and" || between[n-1] == "und") && inPlace[strings.ToLower(firstWord(text[b.end:]))] {
+			b.unit = a.unit
+		}
+	}
+	for i := 0; i+1 < len(claims); i++ {
+		a, b := &claims[i], claims[i+1]
+		if a.unit != hours || b.unit != minutes || b.start-a.end > 14 || b.start < a.end {
+			continue
+		}
+		if between := strings.TrimSpace(text[a.end:b.start]); strings.ContainsAny(between, ",;:–-") || strings.Contains(between, ". ") {
 			continue
 		}
 		a.end, a.unit, a.value = b.end, minutes, a.value*60+b.value

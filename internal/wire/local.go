@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,6 +36,9 @@ func (p *Platform) modelOf(o Options) (model.Model, error) {
 		m, err := theModel(o.Config.Model, o.Logger)
 		if err != nil {
 			return nil, err
+		}
+		if waits, ok := m.(io.Closer); ok { // a program that was started ahead
+			p.closes("the language model", waits.Close)
 		}
 		c := o.Config.Model
 		return p.composes(o, m, RemoteServer{Backend: c.Backend, URL: c.OpenAIServer(), Key: c.OpenAIKey, Model: c.Name})

@@ -1,7 +1,8 @@
-// Package process asks a language model that is a program on this machine: it is
+// Package process asks a language model that is a program on this machine: one is
 // started for each request, reads the request on standard input and writes its
 // answer on standard output, as lines of JSON in the form that agents in a terminal
-// call stream-json.
+// call stream-json. While one answers, another is started that waits for the next
+// request, so that a conversation pays for one start and not for each of its turns.
 //
 // The program is the operator's, never an artifact's. It runs in a group of
 // processes and an empty folder of its own, knows of the environment only where
@@ -21,6 +22,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"os/exec"
@@ -41,6 +43,10 @@ const (
 	maxLine   = 4 << 20 // bytes of one line
 	maxAnswer = 1 << 20 // bytes of an answer's text
 	maxStderr = 2 << 10 // bytes that are kept of what it says on standard error
+
+	// waitsFor is how long one waits that was started ahead: it takes memory, and
+	// what day it is it knows from its start.
+	waitsFor = 10 * time.Minute
 )
 
 // Options name the program.
@@ -53,9 +59,16 @@ type Options struct {
 type Model struct {
 	o    Options
 	room chan struct{}
+
+	mu     sync.Mutex
+	ahead  *program // waits for a request; nil: none does
+	closed bool
 }
 
-var _ model.Model = (*Model)(nil)
+var (
+	_ model.Model = (*Model)(nil)
+	_ io.Closer   = (*Model)(nil)
+)
 
 // New makes one; nothing is started yet.
 func New(o Options) *Model { return &Model{o: o, room: make(chan struct{}, atOnce)} }
@@ -88,12 +101,31 @@ func (m *Model) stream(ctx context.Context, req model.Request, yield func(model.
 		return ctx.Err()
 	}
 	defer func() { <-m.room }()
-	p, err := m.start(ctx, req)
+	question, err := json.Marshal(map[string]any{
+		"type": "user", "message": map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": model.Written(req)}}},
+	})
+	if err != nil {
+		return err
+	}
+	if p := m.takeAhead(); p != nil {
+		if heard, err := m.answered(ctx, p, question, yield); heard || ctx.Err() != nil {
+			return err
+		}
+	} // it ended without a word, as one does that died while it waited
+	p, err := m.start()
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "The program of the language model cannot be started: the operator looks at LIMINAL_MODEL_PROGRAM.").
 			With(map[string]any{"reason": fault.NotConfigured})
 	}
+	_, err = m.answered(ctx, p, question, yield)
+	return err
+}
+
+// answered asks a program and tells what it says, to its end. heard: it said
+// something.
+func (m *Model) answered(ctx context.Context, p *program, question []byte, yield func(model.Event, error) bool) (heard bool, err error) {
 	defer p.stop()
+	go p.ask(question) // it may read only after it has said something
 	a := answer{send: func(e model.Event) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -106,20 +138,70 @@ func (m *Model) stream(ctx context.Context, req model.Request, yield func(model.
 	for {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return heard, ctx.Err()
 		case raw, more := <-p.lines:
 			if !more {
 				if err := ctx.Err(); err != nil {
-					return err
+					return heard, err
 				}
-				return upstream(<-p.ended, "The program of the language model ended without an answer.")
+				return heard, upstream(<-p.ended, "The program of the language model ended without an answer.")
+			}
+			if !heard { // not sooner: the two would start beside one another
+				heard = true
+				go m.startAhead()
 			}
 			model.Heard(ctx, len(raw))
 			if over, err := a.take(raw); err != nil || over {
-				return err
+				return heard, err
 			}
 		}
 	}
+}
+
+// takeAhead is the program that was started ahead; nil: none was.
+func (m *Model) takeAhead() *program {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.ahead
+	m.ahead = nil
+	return p
+}
+
+// startAhead has a program wait for the next request, unless one does. What is wrong
+// with it the request says that starts its own.
+func (m *Model) startAhead() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ahead != nil || m.closed {
+		return
+	}
+	p, err := m.start()
+	if err != nil {
+		return
+	}
+	m.ahead = p
+	time.AfterFunc(waitsFor, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.ahead == p {
+			m.ahead = nil
+			p.stop()
+		}
+	})
+}
+
+// Close ends the program that waits. What answers goes on to its end.
+func (m *Model) Close() error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	if p := m.takeAhead(); p != nil {
+		p.stop()
+		for range p.lines { // what it said unasked
+		}
+		<-p.ended
+	}
+	return nil
 }
 
 func upstream(err error, sentence string) error {
@@ -128,18 +210,20 @@ func upstream(err error, sentence string) error {
 
 // program is one that was started.
 type program struct {
+	in    io.WriteCloser
 	lines <-chan []byte
 	ended <-chan error // one: how it ended, after the last line
 	stop  func()
 }
 
-func (m *Model) start(ctx context.Context, req model.Request) (*program, error) {
-	question, err := json.Marshal(map[string]any{
-		"type": "user", "message": map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": model.Written(req)}}},
-	})
-	if err != nil {
-		return nil, err
-	}
+// ask tells it the question, which is all it is told. One that has ended is told
+// nothing, and says so by its end.
+func (p *program) ask(question []byte) {
+	_, _ = p.in.Write(append(question, '\n'))
+	_ = p.in.Close()
+}
+
+func (m *Model) start() (*program, error) {
 	path, err := filepath.Abs(m.o.Program) // it is looked for from here, and not from its own folder
 	if err != nil {
 		return nil, err
@@ -148,15 +232,18 @@ func (m *Model) start(ctx context.Context, req model.Request) (*program, error) 
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	cmd := exec.CommandContext(ctx, path, m.o.Args...) //nolint:gosec // the operator names it
+	ctx, stop := context.WithCancel(context.Background()) // it may be of no request yet
+	cmd := exec.CommandContext(ctx, path, m.o.Args...)    //nolint:gosec // the operator names it
 	cmd.Dir, cmd.Env = home, few(os.Environ())
-	cmd.Stdin = strings.NewReader(string(question) + "\n")
 	said := &tail{}
 	cmd.Stderr = said
 	cmd.WaitDelay = time.Second
 	apart(cmd)
-	out, err := cmd.StdoutPipe()
+	in, err := cmd.StdinPipe()
+	var out io.ReadCloser
+	if err == nil {
+		out, err = cmd.StdoutPipe()
+	}
 	if err == nil {
 		err = cmd.Start()
 	}
@@ -183,7 +270,7 @@ func (m *Model) start(ctx context.Context, req model.Request) (*program, error) 
 		err := errors.Join(scan.Err(), cmd.Wait(), os.RemoveAll(home))
 		ended <- fmt.Errorf("%s: %w; it said %q", m.o.Program, errors.Join(err, errors.New("no result")), said.text())
 	}()
-	return &program{lines: lines, ended: ended, stop: stop}, nil
+	return &program{in: in, lines: lines, ended: ended, stop: stop}, nil
 }
 
 // few is what a program is told of the environment: the rest is settings and keys of

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,12 @@ func result(v map[string]any) {
 
 // speak reads a question as the program does and answers it.
 func speak(how string, args []string) {
+	if how == "slow" {
+		time.Sleep(100 * time.Millisecond)
+	}
+	if how == "counted" { // by who it is
+		_ = os.WriteFile(filepath.Join(args[0], strconv.Itoa(os.Getpid())), nil, 0o600)
+	}
 	var asked struct {
 		Type    string
 		Message struct {
@@ -83,13 +90,16 @@ func speak(how string, args []string) {
 		message("One.")
 		message("Two.")
 		result(map[string]any{"subtype": "success", "result": "Two."})
-	case "last":
+	case "last", "slow":
 		result(map[string]any{"subtype": "success", "result": "Only now."})
 	case "echo":
 		where, _ := os.Getwd()
 		left, _ := os.ReadDir(where)
 		told, _ := json.Marshal(map[string]any{"asked": asked.Message.Content[0].Text, "environment": os.Environ(), "args": os.Args, "files": len(left)})
 		text(string(told))
+		result(map[string]any{"subtype": "success"})
+	case "counted":
+		text(strconv.Itoa(os.Getpid()))
 		result(map[string]any{"subtype": "success"})
 	case "json":
 		text(`{"intent":"other"}`)
@@ -122,8 +132,14 @@ func speak(how string, args []string) {
 	}
 }
 
-func speaks(how string, args ...string) *process.Model {
-	return process.New(process.Options{Program: os.Args[0], Args: append([]string{"speak", how}, args...)})
+func speaks(t testing.TB, how string, args ...string) *process.Model {
+	m := process.New(process.Options{Program: os.Args[0], Args: append([]string{"speak", how}, args...)})
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
 }
 
 func ask(words string) model.Request {
@@ -131,10 +147,13 @@ func ask(words string) model.Request {
 }
 
 // by is a model whose program answers as the request's task says.
-type by struct{ *process.Model }
+type by struct {
+	*process.Model
+	t testing.TB
+}
 
-func (by) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
-	return speaks(req.Task).Stream(ctx, req)
+func (b by) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	return speaks(b.t, req.Task).Stream(ctx, req)
 }
 
 func TestAProgramIsAModel(t *testing.T) {
@@ -142,7 +161,7 @@ func TestAProgramIsAModel(t *testing.T) {
 	plain, hangs, form := ask("x"), ask("x"), ask("x")
 	plain.Task, hangs.Task, form.Task, form.Schema = "pieces", "hangs", "json", json.RawMessage(`{"type":"object"}`)
 	modeltest.Run(t, modeltest.Setup{
-		Open: func(*testing.T) model.Model { return by{speaks("pieces")} },
+		Open: func(t *testing.T) model.Model { return by{speaks(t, "pieces"), t} },
 		Text: &plain, JSON: &form, Endless: &hangs,
 	})
 }
@@ -150,7 +169,7 @@ func TestAProgramIsAModel(t *testing.T) {
 func TestAProgramsLinesAreAnAnswer(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{"pieces": "Guten Tag.\n\nEs ist spät.", "whole": "One.\n\nTwo.", "last": "Only now."} {
-		events := modeltest.Play(t, speaks(how), ask("x"))
+		events := modeltest.Play(t, speaks(t, how), ask("x"))
 		if got := modeltest.Text(events); got != want {
 			t.Errorf("%s: %q, want %q", how, got, want)
 		}
@@ -171,7 +190,7 @@ func TestAProgramIsToldTheQuestionAndNothingOfThePlatform(t *testing.T) {
 		Environment, Args []string
 		Files             int
 	}
-	if err := json.Unmarshal([]byte(modeltest.Text(modeltest.Play(t, speaks("echo"), ask("Wie spät ist es?")))), &told); err != nil {
+	if err := json.Unmarshal([]byte(modeltest.Text(modeltest.Play(t, speaks(t, "echo"), ask("Wie spät ist es?")))), &told); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(told.Asked, "Be brief.") || !strings.Contains(told.Asked, "Wie spät ist es?") || told.Files != 0 {
@@ -197,7 +216,7 @@ func TestAProgramThatFailsIsTold(t *testing.T) {
 		"fails": "no credit", "ends": "out of memory", "garbles": "stream-json", "floods": "more than",
 	} {
 		var err error
-		for _, e := range speaks(how).Stream(t.Context(), ask("x")) {
+		for _, e := range speaks(t, how).Stream(t.Context(), ask("x")) {
 			err = e
 		}
 		if f, ok := errors.AsType[*fault.Error](err); !ok || !strings.Contains(fmt.Sprint(f, errors.Unwrap(f)), want) {
@@ -217,7 +236,7 @@ func TestAProgramIsEndedWithAllItStarted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "child")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	for e, err := range speaks("hangs", file).Stream(ctx, ask("x")) {
+	for e, err := range speaks(t, "hangs", file).Stream(ctx, ask("x")) {
 		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
@@ -229,12 +248,96 @@ func TestAProgramIsEndedWithAllItStarted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 500 {
-		stat, err := os.ReadFile(filepath.Join("/proc", string(raw), "stat"))
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return
-		}
-		time.Sleep(10 * time.Millisecond) // a killed process tells nobody
+	if !within5s(func() bool { return isOver(string(raw)) }) {
+		t.Errorf("what it started, %s, lives on", raw)
 	}
-	t.Errorf("what it started, %s, lives on", raw)
+}
+
+func isOver(pid string) bool {
+	stat, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	return err != nil || strings.Contains(string(stat), ") Z ")
+}
+
+// within5s looks again and again: a process that begins or ends tells nobody.
+func within5s(is func() bool) bool {
+	for range 500 {
+		if is() {
+			return true
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return false
+}
+
+// One program waits while another answers, answers the next request, and is ended
+// with the model; one that died while it waited is not missed.
+func TestAProgramIsStartedAheadOfTheNextRequest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	m := speaks(t, "counted", dir)
+	started := map[string]bool{}
+	asked := func() string {
+		pid := modeltest.Text(modeltest.Play(t, m, ask("x")))
+		started[pid] = true
+		return pid
+	}
+	waiting := func() (pid string) {
+		t.Helper()
+		if !within5s(func() bool {
+			all, _ := os.ReadDir(dir)
+			for _, e := range all {
+				if !started[e.Name()] {
+					pid = e.Name()
+				}
+			}
+			return len(all) == len(started)+1
+		}) {
+			t.Fatalf("beside %v there is not one that waits", started)
+		}
+		return pid
+	}
+	asked()
+	ahead := waiting()
+	if by := asked(); by != ahead {
+		t.Errorf("%s answered, and %s waited", by, ahead)
+	}
+	dead := waiting()
+	pid, _ := strconv.Atoi(dead)
+	killed, err := os.FindProcess(pid)
+	if err == nil {
+		err = killed.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	started[dead] = true
+	if by := asked(); by == dead {
+		t.Error("a dead one answered")
+	}
+	last := waiting()
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !isOver(last) {
+		t.Errorf("%s waits for nobody", last)
+	}
+	asked() // as a turn that is still on its way
+	if all, _ := os.ReadDir(dir); len(all) != len(started)+1 {
+		t.Errorf("after its end %d were started, want %d", len(all), len(started)+1)
+	}
+}
+
+// BenchmarkTurn is a request after another, of a program that takes 0.1 s to start.
+func BenchmarkTurn(b *testing.B) {
+	m := speaks(b, "slow")
+	for b.Loop() {
+		for _, err := range m.Stream(b.Context(), ask("x")) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.StopTimer()
+		time.Sleep(200 * time.Millisecond) // who reads it
+		b.StartTimer()
+	}
 }
