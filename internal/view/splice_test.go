@@ -142,7 +142,7 @@ func (w *written) some() (out []Replacement) {
 	return out
 }
 
-func history(seed uint64) *written {
+func someHistory(seed uint64) *written {
 	w := &written{r: rand.New(rand.NewPCG(seed, 7))}
 	for range 1 + w.r.IntN(3) {
 		w.turn()
@@ -200,7 +200,7 @@ func TestOnlyWhatResultsSayIsSetAside(t *testing.T) {
 	t.Parallel()
 	changed := 0
 	for seed := range uint64(10_000) {
-		w := history(seed)
+		w := someHistory(seed)
 		raw, replace := w.body(len(w.parts)), w.some()
 		is, a := edited(t, raw, replace)
 		was, err := ReadBody(raw)
@@ -263,7 +263,7 @@ func TestWithinAnEpochTheBeginningOnlyGrows(t *testing.T) {
 	t.Parallel()
 	sets := 0
 	for seed := range uint64(100) {
-		w := history(seed)
+		w := someHistory(seed)
 		for range 3 {
 			w.turn()
 		}
@@ -504,7 +504,7 @@ func TestAnAgentThatTurnsInACircleIsNoticed(t *testing.T) {
 
 func FuzzReadBody(f *testing.F) {
 	for seed := range uint64(20) {
-		w := history(seed)
+		w := someHistory(seed)
 		f.Add(w.body(len(w.parts)))
 	}
 	f.Add([]byte(`{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":""}]}],"thinking":{}}`))
