@@ -2657,6 +2657,18 @@ export interface PagePalaceAgent {
   next_cursor: string | null;
 }
 
+export interface PagePalaceBlock {
+  data: PalaceBlock[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PagePalaceEvent {
+  data: PalaceEvent[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
 export interface PagePalaceExchange {
   data: PalaceExchange[];
   /** opaque; null on the last page */
@@ -2745,9 +2757,14 @@ export interface PalaceAgent {
   usd: number | null;
 }
 
+export interface PalaceAnnounceInputBody {
+  text: string;
+}
+
 export interface PalaceBlock {
   active: boolean;
   agent?: string;
+  archived_at: string | null;
   block_type: string;
   channels: string[];
   created_at: string;
@@ -2762,15 +2779,36 @@ export interface PalaceBlock {
   role: string;
   scope: string;
   size: number;
+  starred: boolean;
   tier_by: string;
   tokens: number;
   tool: string;
   uuid: string;
+  wish: string;
+}
+
+export interface PalaceClassifyAgent {
+  /** its number; 0: none, the blocks stand for themselves */
+  agent_id?: number;
+  /** that are active */
+  channels?: string[];
+  task?: string;
+  /** that it uses now */
+  tool?: string;
+  /** of the blocks, how many at the end are asked about; 0: all */
+  window?: number;
+}
+
+export interface PalaceClassifyInputBody {
+  agent_context?: PalaceClassifyAgent;
+  /** display ids */
+  blocks: number[];
 }
 
 export interface PalaceContent {
   active: boolean;
   agent?: string;
+  archived_at: string | null;
   block_type: string;
   channels: string[];
   /** its JSON; of a stream, what its events make together */
@@ -2787,10 +2825,12 @@ export interface PalaceContent {
   role: string;
   scope: string;
   size: number;
+  starred: boolean;
   tier_by: string;
   tokens: number;
   tool: string;
   uuid: string;
+  wish: string;
 }
 
 export interface PalaceCosts {
@@ -2821,6 +2861,11 @@ export interface PalaceDay {
   usd: number | null;
 }
 
+export interface PalaceDecision {
+  add: number[];
+  remove: number[];
+}
+
 export interface PalaceDifference {
   at: number;
   before: string;
@@ -2832,6 +2877,21 @@ export interface PalaceDifference {
 export interface PalaceDisplayFigures {
   most: number;
   used: number;
+}
+
+export interface PalaceEpochInputBody {
+  /** false: leave it to the policy again */
+  open: boolean;
+}
+
+export interface PalaceEvent {
+  at: string;
+  block?: string;
+  id: string;
+  lineage?: string;
+  what: string;
+  who: string;
+  why: string;
 }
 
 export interface PalaceExchange {
@@ -2901,10 +2961,24 @@ export interface PalaceExchangeHeads {
   usd: number | null;
 }
 
+export interface PalaceKeepInputBody {
+  /** true: it stays in view; false: it is set aside; null: rules say */
+  keep: boolean | null;
+}
+
 export interface PalaceKept {
   lost?: string;
   sha256?: string;
   size: number;
+}
+
+export interface PalaceLatencyFigures {
+  calls: number;
+  classifier: string;
+  last_us: number;
+  most_us: number;
+  p50_us: number;
+  p99_us: number;
 }
 
 export interface PalaceLineage {
@@ -2927,6 +3001,21 @@ export interface PalaceLineage {
   unpriced: number;
   usd: number | null;
   why?: string;
+}
+
+export interface PalaceLineageView {
+  /** its person wants the epoch to open */
+  asked_at: string | null;
+  /** the oldest first */
+  epochs: ViewEpoch[];
+  /** how many exchanges the history had when the plan was made */
+  exchanges: number;
+  made_at: string;
+  mode: string;
+  plan: ViewPlan;
+  /** the artifact that the history follows; none: the policy that ships */
+  policy_id?: string;
+  policy_version: number;
 }
 
 export interface PalaceMark {
@@ -2965,12 +3054,17 @@ export interface PalaceRulerFigure {
   told: boolean;
 }
 
+export interface PalaceStarInputBody {
+  starred: boolean;
+}
+
 export interface PalaceStats {
   active: number;
   agents: number;
   blocks: number;
   by_tier: Record<string, number>;
   by_type: Record<string, number>;
+  classifier_latency: PalaceLatencyFigures;
   display_ids: PalaceDisplayFigures;
   exchanges: number;
   lineages: number;
@@ -3324,6 +3418,7 @@ export interface RehearsalReport {
   unknown: number;
   vanished_questions: number;
   verdict: '' | 'pass' | 'warn' | 'second' | 'block';
+  views?: Views;
 }
 
 export interface RehearsedEnd {
@@ -4431,6 +4526,77 @@ export interface Versions {
   ids: string[];
 }
 
+export interface ViewBirth {
+  cap_bytes: number;
+  duplicates: boolean;
+}
+
+export interface ViewEpoch {
+  client: string;
+  ended?: string;
+  lineage: string;
+  number: number;
+  opened_at: string;
+  policy: string;
+  predicted: ViewEstimate;
+  replace: ViewReplacement[];
+  why: string;
+}
+
+export interface ViewEstimate {
+  behind: number;
+  extra: number;
+  gain: number;
+  placed: number;
+  removed: number;
+  requests: number;
+  thinking: number;
+}
+
+export interface ViewPlan {
+  asked?: boolean;
+  birth: ViewBirth;
+  client: string;
+  cold: number;
+  estimate: ViewEstimate;
+  full?: boolean;
+  lineage: string;
+  made_at: string;
+  mode: string;
+  pays: boolean;
+  policy: string;
+  replace: ViewReplacement[];
+  warm: number;
+}
+
+export interface ViewReplacement {
+  block: string;
+  bytes: number;
+  label: string;
+  result: string;
+  sum: string;
+  tokens: number;
+}
+
+export interface Views {
+  as_view: boolean;
+  differ: number;
+  epochs: Two;
+  high_usd: number;
+  histories: number;
+  invalid: Two;
+  low_usd: number;
+  recorded_usd: number;
+  regret: BeforeAfter;
+  regretted: Two;
+  requests: number;
+  results: Two;
+  thinking: Two;
+  tokens: Two;
+  told: boolean;
+  usd: BeforeAfter;
+}
+
 export interface Watch {
   artifact_id: string;
   earlier: Period;
@@ -4509,6 +4675,11 @@ export interface Ops {
   addBackend: {
     body: AddBackendInputBody;
     data: ModelBackend;
+  };
+  /** Tell all my agents something */
+  announceToPalace: {
+    body: PalaceAnnounceInputBody;
+    data: PalaceBlock;
   };
   /** Make an approved change the next version, for administrators, and for whom it was learnt from */
   applyPatch: {
@@ -4960,6 +5131,14 @@ export interface Ops {
     };
     data: Insights;
   };
+  /** Keep a block in view whatever rules say, set it aside, or leave it to them */
+  keepPalaceBlock: {
+    path: {
+      id: string;
+    };
+    body: PalaceKeepInputBody;
+    data: PalaceBlock;
+  };
   /** Learn now from what I said of answers */
   learnNow: {
     data: LearningStarted;
@@ -5260,9 +5439,21 @@ export interface Ops {
   oauthProviders: {
     data: Providers;
   };
+  /** Have an epoch open at the next turn, whatever it costs, or not any more */
+  openPalaceEpoch: {
+    path: {
+      id: string;
+    };
+    body: PalaceEpochInputBody;
+    data: PalaceLineageView;
+  };
   /** My agents behind the capture proxy and their subagents, the newest first */
   palaceAgents: {
     data: PagePalaceAgent;
+  };
+  /** What all my agents are told, the newest first */
+  palaceAnnouncements: {
+    data: PagePalaceBlock;
   };
   /** A block by its UUID, with what it says */
   palaceBlock: {
@@ -5270,6 +5461,11 @@ export interface Ops {
       id: string;
     };
     data: PalaceContent;
+  };
+  /** What of some blocks an agent should go on to see, by the policy that its history follows */
+  palaceClassify: {
+    body: PalaceClassifyInputBody;
+    data: PalaceDecision;
   };
   /** The active blocks that an agent sees: of its newest history, and those that all agents see */
   palaceContext: {
@@ -5306,6 +5502,17 @@ export interface Ops {
     };
     data: PalaceDifference;
   };
+  /** What became of blocks and histories, who did it and why, the newest first */
+  palaceEvents: {
+    query: {
+      /** of a block */
+      block?: string;
+      /** next_cursor of the page before */
+      cursor?: string;
+      limit?: number;
+    };
+    data: PagePalaceEvent;
+  };
   /** One of them, with the heads of both and when what came */
   palaceExchange: {
     path: {
@@ -5328,6 +5535,13 @@ export interface Ops {
     };
     data: PagePalaceExchange;
   };
+  /** What could be set aside of a history, at which price, and what is */
+  palaceLineageView: {
+    path: {
+      id: string;
+    };
+    data: PalaceLineageView;
+  };
   /** The histories of an agent, the one that grew last first: /clear, /compact and a rewind begin another */
   palaceLineages: {
     query: {
@@ -5349,7 +5563,7 @@ export interface Ops {
     };
     data: PagePalaceMissed;
   };
-  /** How much of what is kept */
+  /** How much of what is kept, and how long the classifier takes */
   palaceStats: {
     data: PalaceStats;
   };
@@ -5649,6 +5863,14 @@ export interface Ops {
     body: SplitClusterInputBody;
     data: Cluster;
   };
+  /** Star a block, which is kept for ever then, or take the star away */
+  starPalaceBlock: {
+    path: {
+      id: string;
+    };
+    body: PalaceStarInputBody;
+    data: PalaceBlock;
+  };
   /** Begin to sign in elsewhere; in a session, to link the provider to the account */
   startOAuth: {
     path: {
@@ -5768,6 +5990,7 @@ export interface Ops {
 export const places: Record<keyof Ops, readonly [method: string, path: string]> = {
   adapter: ['GET', '/v1/adapters/{id}'],
   addBackend: ['POST', '/v1/backends'],
+  announceToPalace: ['POST', '/v1/palace/announcements'],
   applyPatch: ['POST', '/v1/config/patches/{id}/apply'],
   applyPatchToo: ['POST', '/v1/config/apply'],
   artifact: ['GET', '/v1/artifacts/{id}'],
@@ -5837,6 +6060,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   getTrainingMetrics: ['GET', '/v1/training/{id}/metrics'],
   health: ['GET', '/healthz'],
   insights: ['GET', '/v1/insights'],
+  keepPalaceBlock: ['PUT', '/v1/palace/blocks/{id}/keep'],
   learnNow: ['POST', '/v1/learning/run'],
   learning: ['GET', '/v1/learning'],
   linkDocument: ['POST', '/v1/documents/{id}/link'],
@@ -5872,13 +6096,18 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   mfa: ['GET', '/v1/auth/mfa'],
   notifications: ['GET', '/v1/notifications'],
   oauthProviders: ['GET', '/v1/auth/oauth'],
+  openPalaceEpoch: ['POST', '/v1/palace/lineages/{id}/epoch'],
   palaceAgents: ['GET', '/v1/palace/agents'],
+  palaceAnnouncements: ['GET', '/v1/palace/announcements'],
   palaceBlock: ['GET', '/v1/palace/blocks/{id}'],
+  palaceClassify: ['POST', '/v1/palace/classify'],
   palaceContext: ['GET', '/v1/palace/agents/{agent_id}/context'],
   palaceCosts: ['GET', '/v1/palace/costs'],
   palaceDifference: ['GET', '/v1/palace/exchanges/{id}/difference'],
+  palaceEvents: ['GET', '/v1/palace/events'],
   palaceExchange: ['GET', '/v1/palace/exchanges/{id}'],
   palaceExchanges: ['GET', '/v1/palace/exchanges'],
+  palaceLineageView: ['GET', '/v1/palace/lineages/{id}/view'],
   palaceLineages: ['GET', '/v1/palace/lineages'],
   palaceMisses: ['GET', '/v1/palace/misses'],
   palaceStats: ['GET', '/v1/palace/stats'],
@@ -5923,6 +6152,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   signUp: ['POST', '/v1/auth/signup'],
   sources: ['GET', '/v1/sources'],
   splitCluster: ['POST', '/v1/clusters/{id}/split'],
+  starPalaceBlock: ['PUT', '/v1/palace/blocks/{id}/star'],
   startOAuth: ['POST', '/v1/auth/oauth/{provider}/start'],
   testBackend: ['POST', '/v1/backends/{name}/test'],
   testWebhook: ['POST', '/v1/webhooks/{id}/test'],
