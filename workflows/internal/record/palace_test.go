@@ -34,7 +34,7 @@ func TestARunThatPutsAwayWhatIsPastItsTime(t *testing.T) {
 	s.closed(row.WorkflowID)
 	s.until(row.ID, run.Done)
 	s.freeze("palace", row.WorkflowID, "")
-	if s.world.Count("palace.due_v1") != 2 || s.world.Count("palace.retire_v1") != 2 {
-		t.Errorf("the calls were %d of due, %d of retire", s.world.Count("palace.due_v1"), s.world.Count("palace.retire_v1"))
+	if s.world.Count("due") != 2 || s.world.Count("retire") != 2 {
+		t.Errorf("the calls were %d of due, %d of retire", s.world.Count("due"), s.world.Count("retire"))
 	}
 }
