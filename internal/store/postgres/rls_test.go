@@ -56,6 +56,9 @@ INSERT INTO palace_block (id, user_id, generation, key, hash, sum, type, role, t
 INSERT INTO palace_display (user_id, display_id, generation, block_id) SELECT user_id, 0, 1, id FROM palace_block;
 INSERT INTO palace_timeline (user_id, lineage_id, position, block_id) SELECT b.user_id, l.id, 0, b.id FROM palace_block b JOIN palace_lineage l ON l.user_id = b.user_id;
 INSERT INTO palace_spool (user_id, segment) SELECT user_id, 's' FROM palace_agent;
+INSERT INTO palace_part (user_id, chunk, block_id) SELECT user_id, chunk, id FROM palace_block;
+INSERT INTO palace_segment (user_id, name, taken_at) SELECT user_id, 's', now() FROM palace_agent;
+INSERT INTO palace_key (user_id, sealed) SELECT user_id, '\x00' FROM palace_agent;
 INSERT INTO surface_count (surface, hour_bucket) VALUES ('paliadin', now());
 INSERT INTO person_numbers (user_id, numbers) SELECT id, '{}' FROM app_user;
 INSERT INTO audit_event (by_id, what, user_id) SELECT id, 'user.changed', id FROM app_user;`

@@ -16,7 +16,7 @@ func Unsynced() Options { return Options{Readers: 2, sync: "off"} }
 
 // small are tables with a handful of rows, scans that stop at once, the word
 // index, which is always searched, what is open or belongs to adapters, who is due to be learnt from or shares, and the system's walk over all sources.
-var small = regexp.MustCompile(`SCAN (u|app_user|json_each|j|migration|(chunk|message)_words|\(subquery-\d+\)|sqlite_master|CONSTANT ROW|s USING INDEX context_source_path|document USING INDEX document_waiting|run USING (COVERING )?INDEX run_(open|queued|workflow)|i USING INDEX interrupt_pending|training_job|adapter_router_state|model_backend|c USING INDEX model_backend_change_time|l USING INDEX learning_settings_due|learning_settings USING (COVERING )?INDEX learning_settings_shared)\b`)
+var small = regexp.MustCompile(`SCAN (u|app_user|json_each|j|migration|(chunk|message)_words|\(subquery-\d+\)|sqlite_master|CONSTANT ROW|\d+-ROW VALUES CLAUSE|s USING INDEX context_source_path|document USING INDEX document_waiting|run USING (COVERING )?INDEX run_(open|queued|workflow)|i USING INDEX interrupt_pending|training_job|adapter_router_state|model_backend|c USING INDEX model_backend_change_time|l USING INDEX learning_settings_due|learning_settings USING (COVERING )?INDEX learning_settings_shared)\b`)
 
 // narrow are the reads of every turn and every list of conversations.
 var narrow = regexp.MustCompile(`FROM run WHERE .*\s+AND status IN \('queued', 'running', 'waiting'\)`)
