@@ -134,7 +134,7 @@ func kindOf(field, path string) string {
 		for part, kind := range map[string]string{
 			"/conversations/": "conversation", "/runs/": "run", "/contexts/": "context", "/documents/": "document", "/document-sets/": "set",
 			"/artifacts/": "artifact", "/sessions/": "session", "/keys/": "key", "/shares/": "share", "/users/": "user", "/patches/": "patch",
-			"/clusters/": "cluster", "/adapters/": "adapter", "/training/": "run", "/learning/lessons/": "lesson", "/learning/events/": "event", "/responses/": "response", "/webhooks/": "webhook", "/palace/exchanges/": "message", "/palace/blocks/": "message",
+			"/clusters/": "cluster", "/adapters/": "adapter", "/training/": "run", "/learning/lessons/": "lesson", "/learning/events/": "event", "/responses/": "response", "/webhooks/": "webhook", "/palace/exchanges/": "message", "/palace/blocks/": "message", "/palace/lineages/": "message",
 		} {
 			if strings.Contains(path, part) {
 				return kind

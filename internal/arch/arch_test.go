@@ -190,7 +190,7 @@ func TestPurePackagesTouchNoClockAndStartNothing(t *testing.T) {
 // replaced: it knows none of them, and nothing that knows them.
 func TestTheCaptureProxyKnowsNoPlatform(t *testing.T) {
 	t.Parallel()
-	allowed := []string{module + "/internal/capture", module + "/internal/filelock", module + "/internal/id", "github.com/klauspost/compress/zstd", "golang.org/x/sys/unix", "golang.org/x/sys/windows"}
+	allowed := []string{module + "/internal/capture", module + "/internal/filelock", module + "/internal/id", module + "/internal/vault", "github.com/klauspost/compress/zstd", "golang.org/x/sys/unix", "golang.org/x/sys/windows"}
 	looked := 0
 	for _, s := range tree(t) {
 		if s.test || !strings.HasPrefix(s.pkg, "internal/capture") || isBeside(s.pkg) {

@@ -7,8 +7,8 @@
 // a request open it with is withheld, and masked wherever else it stands.
 //
 // The package knows no store, no engine and no platform, so that an agent goes on
-// while those are dead. It may import internal/filelock, internal/id, the standard library
-// and klauspost/compress.
+// while those are dead. It may import internal/filelock, internal/id, internal/vault, the
+// standard library and klauspost/compress.
 package capture
 
 import (
@@ -60,6 +60,7 @@ const (
 	LostMemory   = "memory"    // more was under way than may be held in memory
 	LostDisk     = "disk"      // the spool could not be written
 	LostFault    = "fault"     // the recorder failed
+	LostErased   = "erased"    // they were kept, and were erased since
 )
 
 // Ending is how an exchange ended.

@@ -317,7 +317,9 @@ func offeredTools(raw []byte) (list []view.PromptPart) {
 			continue
 		}
 		name, _ := v["name"].(string)
-		list = append(list, view.PromptPart{Section: view.InTools, Key: hashOfBlock("tool", v)[:keyLength], Name: shortened(name), Bytes: e.To - e.From, Mark: markOf(v["cache_control"])})
+		p := view.PromptPart{Section: view.InTools, Name: shortened(name), Bytes: e.To - e.From, Mark: markOf(v["cache_control"])}
+		p.Key = hashOfBlock("tool", v)[:keyLength]
+		list = append(list, p)
 	}
 	return list
 }

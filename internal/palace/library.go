@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/vault"
 )
 
 // Records is what was taken in, as it is asked for. What is not there, or is
@@ -34,6 +37,8 @@ type Records interface {
 	PalaceFigures(ctx context.Context, v identity.Viewer) (Figures, error)
 	SetPalaceTier(ctx context.Context, v identity.Viewer, blocks []string, t Tier) error
 	Ledger
+	Eraser
+	Keeper
 }
 
 // ExchangeFilter narrows a list of exchanges; what is empty does not.
@@ -66,18 +71,29 @@ type DisplayFigures struct {
 // Library answers what is asked of what was taken in.
 type Library struct {
 	Records
+	// Folder forgets what is erased; nil: there is none here.
+	Folder  *Folder
 	latency latency
 }
 
 // NewLibrary makes one.
-func NewLibrary(r Records) *Library { return &Library{Records: r} }
+func NewLibrary(r Records) *Library { return &Library{Records: &sealedRecords{Records: r}} }
+
+// OpenWith says which keys open what was sealed, before anything is asked.
+func (l *Library) OpenWith(keys *vault.Ring) *Library {
+	l.Records.(*sealedRecords).ring = keys
+	return l
+}
 
 // Request is the body of a request, to the byte.
 func (l *Library) Request(ctx context.Context, v identity.Viewer, id string) (e Exchange, body []byte, err error) {
 	if e, err = l.PalaceExchange(ctx, v, id); err != nil {
 		return e, nil, err
 	}
-	if e.Asked.Hash == "" {
+	if e.Asked.Lost == LostErased {
+		return e, nil, erased("request")
+	}
+	if e.Asked.Hash == "" || e.Asked.Lost == LostRoom {
 		return e, nil, lost("request", e.Asked.Lost)
 	}
 	r, err := openRecipe(e.Recipe)
@@ -88,7 +104,9 @@ func (l *Library) Request(ctx context.Context, v identity.Viewer, id string) (e 
 	if err != nil {
 		return e, nil, err
 	}
-	if body, err = r.body(chunks, e.Asked.Hash); err != nil {
+	if body, err = r.body(chunks, e.Asked.Hash); fault.CodeOf(err) == fault.NotFound {
+		return e, nil, err
+	} else if err != nil {
 		return e, nil, fmt.Errorf("the request of %s: %w", id, err)
 	}
 	return e, body, nil
@@ -99,7 +117,7 @@ func (l *Library) Response(ctx context.Context, v identity.Viewer, id string) (e
 	if e, err = l.PalaceExchange(ctx, v, id); err != nil {
 		return e, nil, err
 	}
-	if e.Answered.Hash == "" {
+	if e.Answered.Hash == "" || e.Answered.Lost == LostRoom {
 		if e.Answered.Lost != "" {
 			return e, nil, lost("response", e.Answered.Lost)
 		}
@@ -121,7 +139,7 @@ func (l *Library) chunk(ctx context.Context, v identity.Viewer, hash string) ([]
 	}
 	body, ok := chunks[hash]
 	if !ok {
-		return nil, fmt.Errorf("the chunk %s is not there", hash)
+		return nil, erased("content")
 	}
 	return body, nil
 }
@@ -139,9 +157,16 @@ func (l *Library) chunks(ctx context.Context, v identity.Viewer, hashes []string
 			return nil, err
 		}
 		for hash, p := range found {
+			if len(p) == 0 { // erased
+				continue
+			}
 			body, err := unpacked(p)
-			if err != nil || hashOf(body) != hash {
-				return nil, fmt.Errorf("the chunk %s is damaged (%w)", hash, err)
+			// Of one whose hash is keyed the seal says as much.
+			if err == nil && !strings.HasPrefix(hash, keyedPrefix) && hashOf(body) != hash {
+				err = errors.New("its hash is another")
+			}
+			if err != nil {
+				return nil, fmt.Errorf("the chunk %s is damaged: %w", hash, err)
 			}
 			out[hash] = body
 		}
@@ -150,7 +175,8 @@ func (l *Library) chunks(ctx context.Context, v identity.Viewer, hashes []string
 	return out, nil
 }
 
-// Content is what a block says: as it came (its JSON, or its events), and as JSON.
+// Content is what a block says: as it came (its JSON, or its events), and as JSON
+// without the secrets that were found in it.
 type Content struct {
 	Raw  []byte
 	JSON json.RawMessage
@@ -158,6 +184,9 @@ type Content struct {
 
 // Content reads a block.
 func (l *Library) Content(ctx context.Context, v identity.Viewer, b Block) (Content, error) {
+	if b.ErasedAt != nil {
+		return Content{}, erased("block")
+	}
 	body, err := l.chunk(ctx, v, b.Chunk)
 	if err != nil {
 		return Content{}, err
@@ -174,6 +203,7 @@ func contentOf(b Block, body []byte) (c Content, err error) {
 	if b.Form == FormSSE {
 		c.JSON = assembled(c.Raw)
 	}
+	c.JSON = masked(c.JSON)
 	return c, nil
 }
 
