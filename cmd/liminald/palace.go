@@ -170,7 +170,7 @@ func (p *palace) options() proxy.Options {
 func proxyOptions(c config.Config, keys *vault.Ring, log *slog.Logger) proxy.Options {
 	return proxy.Options{
 		Keys: keys,
-		Dir: c.PalaceDir(), Address: c.Palace.Address, Upstream: c.Palace.Upstream,
+		Dir:  c.PalaceDir(), Address: c.Palace.Address, Upstream: c.Palace.Upstream,
 		Memory: int64(c.Palace.Memory), Disk: int64(c.Palace.Disk), Version: buildVersion(), Log: log,
 	}
 }

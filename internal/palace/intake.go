@@ -156,10 +156,15 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 	if err != nil {
 		return err
 	}
+	whole, err := i.Store.SegmentsTaken(ctx, owner, i.now())
+	if err != nil {
+		return err
+	}
 	tail, err := capture.NewTail(i.Spool, from, i.Keys)
 	if err != nil {
 		return err
 	}
+	tail.Skip(whole)
 	tail.Log = func(err error) { i.Log.Warn("a part of what the capture proxy kept cannot be read", "error", err) }
 	ctx, cancel := context.WithCancel(ctx)
 	loads := make(chan load) // while one is written, the next is read
