@@ -64,6 +64,8 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 		err = o.learning(ctx, workflowCluster)
 	case run.KindTrain:
 		err = o.learning(ctx, workflowTrain)
+	case run.KindPalace:
+		err = o.palace(ctx)
 	default:
 		err = fault.New(fault.Invalid, "There is no kind of run %q.", in.Kind)
 	}

@@ -9,6 +9,7 @@ import (
 	"liminal/internal/graph"
 	"liminal/internal/palace"
 	"liminal/internal/run"
+	"liminal/internal/view"
 )
 
 // As is a value that is written as it was stored or made, and that the document
@@ -53,6 +54,9 @@ func schemaName(t reflect.Type, hint string) string {
 	}
 	if t.PkgPath() == typeOf(palace.Usage{}).PkgPath() { // others count tokens, too
 		return "Palace" + t.Name()
+	}
+	if t.PkgPath() == typeOf(view.Plan{}).PkgPath() { // and plan, and estimate
+		return "View" + t.Name()
 	}
 	return huma.DefaultSchemaNamer(t, hint)
 }

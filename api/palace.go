@@ -21,6 +21,7 @@ func (s *server) palaceRoutes() {
 	add(s, route("GET /v1/palace/exchanges/{id}", "palaceExchange", "One of them, with the heads of both and when what came", scopeRead), s.palaceExchange)
 	s.palaceBody("request", "The body of the request, to the byte")
 	s.palaceBody("response", "The body of the response, to the byte, as far as it came")
+	s.palaceSentRoutes()
 	add(s, route("GET /v1/palace/blocks/{id}", "palaceBlock", "A block by its UUID, with what it says", scopeRead), s.palaceBlock)
 	op := route("GET /v1/palace/blocks/{id}/raw", "palaceBlockRaw", "A block as it came, with the secrets that are masked elsewhere: its JSON, or its events", scopeRead)
 	addStream(s, op, s.palaceBlockRaw)
@@ -29,7 +30,8 @@ func (s *server) palaceRoutes() {
 	add(s, route("POST /v1/palace/blocks/{id}/erase", "erasePalaceBlock", "Erase what a block says, wherever it was sent; its row and its hash stay", scopeWrite), s.erasePalaceBlock)
 	add(s, route("POST /v1/palace/lineages/{id}/erase", "erasePalaceLineage", "Erase everything that one history said", scopeWrite), s.erasePalaceLineage)
 	add(s, route("POST /v1/palace/agents/{agent_id}/erase", "erasePalaceAgent", "Erase everything that an agent said, in its histories and beside them", scopeWrite), s.erasePalaceAgent)
-	add(s, route("GET /v1/palace/stats", "palaceStats", "How much of what is kept", scopeRead), s.palaceStats)
+	add(s, route("GET /v1/palace/stats", "palaceStats", "How much of what is kept, and how long the classifier takes", scopeRead), s.palaceStats)
+	s.palacePolicyRoutes()
 	s.palaceCostRoutes()
 }
 
@@ -146,8 +148,11 @@ func (s *server) palaceExchange(ctx context.Context, in *ByID) (out PalaceExchan
 func (s *server) palaceBytes(part string) func(context.Context, *ByID) (func(http.ResponseWriter, *http.Request), error) {
 	return func(ctx context.Context, in *ByID) (func(http.ResponseWriter, *http.Request), error) {
 		read := s.Palace.Request
-		if part == "response" {
+		switch part {
+		case "response":
 			read = s.Palace.Response
+		case "sent":
+			read = s.Palace.Sent
 		}
 		e, body, err := read(ctx, viewerOf(ctx), in.ID)
 		if err != nil {
@@ -243,10 +248,13 @@ func (s *server) erasePalaceAgent(ctx context.Context, in *ByAgent) (PalaceErasu
 	return PalaceErasure{e}, err
 }
 
-// PalaceStats is how much of what is kept.
-type PalaceStats struct{ palace.Figures }
+// PalaceStats is how much of what is kept, and how long the classifier takes.
+type PalaceStats struct {
+	palace.Figures
+	Classifier palace.LatencyFigures `json:"classifier_latency"`
+}
 
 func (s *server) palaceStats(ctx context.Context, _ *struct{}) (PalaceStats, error) {
 	f, err := s.Palace.PalaceFigures(ctx, viewerOf(ctx))
-	return PalaceStats{f}, err
+	return PalaceStats{f, s.Palace.Latency()}, err
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // spooledThings are ids of what the capture proxy kept of somebody's agents.
-type spooledThings struct{ agent, lineage, exchange, block string }
+type spooledThings struct{ agent, exchange, block, lineage string }
 
 const keptBody = `{"model":"m","system":"` + mark + `","messages":[{"role":"user","content":"` + mark + `"}]}`
 
@@ -40,7 +40,7 @@ func (p *person) keepsBody(body string) spooledThings {
 	agent := p.get("/v1/palace/agents").ok()["data"].([]any)[0].(map[string]any)["id"].(string)
 	view := p.get("/v1/palace/agents/1/timeline").ok()
 	block := view["blocks"].([]any)[1].(map[string]any)
-	return spooledThings{agent: agent, lineage: view["lineage"].(map[string]any)["id"].(string), exchange: exchange, block: block["uuid"].(string)}
+	return spooledThings{agent: agent, exchange: exchange, block: block["uuid"].(string), lineage: view["lineage"].(map[string]any)["id"].(string)}
 }
 
 // Requirements: PAL-13, PAL-25 (each body to the byte)
@@ -77,6 +77,51 @@ func TestWhatTheCaptureProxyKeptIsReadAtTheAPI(t *testing.T) {
 	}
 	if got := p.get("/v1/palace/stats").ok(); got["blocks"] != 3.0 {
 		t.Errorf("stats %v", got)
+	}
+}
+
+// Requirements: PAL-12, PAL-16 (announcements), PAL-19
+func TestAPersonSaysWhatAgentsSee(t *testing.T) {
+	t.Parallel()
+	p := newWorld(t).signUp("ada@example.org")
+	k := p.keeps()
+	put := func(path string, body map[string]any) *response {
+		return p.do(http.MethodPut, "/v1/palace/blocks/"+k.block+path, body)
+	}
+	if got := put("/star", map[string]any{"starred": true}).ok(); got["starred"] != true || got["retention_tier"] != "LONG" || got["tier_by"] != "rule" {
+		t.Errorf("a starred block is %v", got)
+	}
+	for _, c := range []struct{ keep, want any }{{true, "++"}, {false, "--"}, {nil, ""}} {
+		if got := put("/keep", map[string]any{"keep": c.keep}).ok(); got["wish"] != c.want {
+			t.Errorf("keep %v: %v", c.keep, got["wish"])
+		}
+	}
+	if got := p.get("/v1/palace/events?block=" + k.block).ok()["data"].([]any); len(got) != 4 || got[3].(map[string]any)["what"] != "starred" {
+		t.Errorf("the events are %v", got)
+	}
+	if got := p.do(http.MethodPost, "/v1/palace/announcements", map[string]any{"text": "The build is broken."}).ok(); got["scope"] != "global" || got["label"] != "The build is broken." {
+		t.Errorf("an announcement is %v", got)
+	}
+	if got := p.get("/v1/palace/announcements").ok()["data"].([]any); len(got) != 1 {
+		t.Errorf("%d announcements", len(got))
+	}
+	if got := p.do(http.MethodPost, "/v1/palace/classify", map[string]any{"blocks": []int{1, 2}, "agent_context": map[string]any{"agent_id": 1, "task": "go on"}}).ok(); len(got["add"].([]any)) != 2 || len(got["remove"].([]any)) != 0 {
+		t.Errorf("classified: %v", got)
+	}
+	if got := p.get("/v1/palace/lineages/" + k.lineage + "/view"); got.status != http.StatusNotFound {
+		t.Errorf("a history without a plan: %d", got.status)
+	}
+	planner := palace.NewPlanner(palace.PlannerOptions{Dir: p.TempDir(), Library: palace.NewLibrary(p.store), Log: slog.New(slog.DiscardHandler)})
+	_, err := planner.Plan(p.Context(), p.viewer(), k.lineage)
+	p.must(err)
+	if got := p.get("/v1/palace/lineages/" + k.lineage + "/view").ok(); got["mode"] != "shadow" || got["exchanges"] != 1.0 || len(got["epochs"].([]any)) != 0 {
+		t.Errorf("the view is %v", got)
+	}
+	if got := p.do(http.MethodPost, "/v1/palace/lineages/"+k.lineage+"/epoch", map[string]any{"open": true}).ok(); got["asked_at"] == nil {
+		t.Errorf("an epoch that was asked for: %v", got)
+	}
+	if got := p.get("/v1/palace/stats").ok()["classifier_latency"].(map[string]any); got["calls"] != 1.0 {
+		t.Errorf("the classifier's figures are %v", got)
 	}
 }
 
@@ -135,12 +180,23 @@ var palaceWalls = map[string]wall{
 	"GET /v1/palace/exchanges/{id}":             byID(exchangeOf, nil),
 	"GET /v1/palace/exchanges/{id}/request":     byID(exchangeOf, nil),
 	"GET /v1/palace/exchanges/{id}/response":    byID(exchangeOf, nil),
+	"GET /v1/palace/exchanges/{id}/sent":        byID(exchangeOf, nil),
+	"GET /v1/palace/exchanges/{id}/diff":        byID(exchangeOf, nil),
+	"GET /v1/palace/epochs":                     ofLineage,
 	"GET /v1/palace/blocks/{id}":                byID(blockOf, nil),
 	"GET /v1/palace/blocks/{id}/raw":            byID(blockOf, nil),
 	"PUT /v1/palace/blocks/{id}/tier":           byID(blockOf, map[string]any{"tier": "LONG"}),
 	"POST /v1/palace/blocks/{id}/erase":         byID(blockOf, nil),
 	"POST /v1/palace/lineages/{id}/erase":       byID(lineageOf, nil),
 	"POST /v1/palace/agents/{agent_id}/erase":   noAgent,
+	"PUT /v1/palace/blocks/{id}/star":           byID(blockOf, map[string]any{"starred": true}),
+	"PUT /v1/palace/blocks/{id}/keep":           byID(blockOf, map[string]any{"keep": true}),
+	"GET /v1/palace/events":                     ofBlock,
+	"POST /v1/palace/classify":                  ownOnly(http.StatusNotFound, map[string]any{"blocks": []int{1}}),
+	"GET /v1/palace/lineages/{id}/view":         byID(lineageOf, nil),
+	"POST /v1/palace/lineages/{id}/epoch":       byID(lineageOf, map[string]any{"open": true}),
+	"GET /v1/palace/announcements":              ownOnly(http.StatusOK),
+	"POST /v1/palace/announcements":             ownOnly(http.StatusOK, map[string]any{"text": "hello"}),
 	"GET /v1/palace/stats":                      ownOnly(http.StatusOK),
 	"GET /v1/palace/exchanges/{id}/difference":  byID(exchangeOf, nil),
 	"GET /v1/palace/costs":                      ofAgent,
@@ -149,6 +205,15 @@ var palaceWalls = map[string]wall{
 
 func noAgent(p *person, _ belongings) []attack {
 	return []attack{{request: p.request(p.method, strings.ReplaceAll(p.path, "{id}", "1"), nil), want: http.StatusNotFound}}
+}
+
+// ofLineage asks for what belongs to a history: of another's nothing is there.
+func ofLineage(p *person, of belongings) []attack {
+	return []attack{{request: p.request(p.method, p.path+"?lineage="+of.kept.lineage, nil), want: http.StatusOK}}
+}
+
+func ofBlock(p *person, of belongings) []attack {
+	return []attack{{request: p.request(p.method, p.path+"?block="+of.kept.block, nil), want: http.StatusOK}}
 }
 
 func ofAgent(p *person, of belongings) []attack {

@@ -3,7 +3,7 @@
 // pinned by the runs that use them.
 //
 // It may import schemas, check, fault, id, identity, run, chat, tool, graph,
-// expr, model and routing. It knows no database: Store is its port.
+// expr, model, routing and view. It knows no database: Store is its port.
 package artifacts
 
 import (
@@ -21,6 +21,7 @@ const (
 	KindPolicy   = "policy.routing"
 	KindModels   = "policy.models"
 	KindLearning = "policy.learning"
+	KindPalace   = "policy.palace"
 	KindTool     = "tool.spec"
 	KindAdapter  = "adapter.lora"
 	KindSummary  = "memory.summary"

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"liminal/internal/check"
@@ -75,10 +76,22 @@ func House() Guard {
 	}
 }
 
+// HousePalace is the guard of a policy.palace that has none.
+func HousePalace() Guard {
+	return Guard{
+		Sample:   DefaultSample,
+		Unknown:  Stop,
+		Block:    []Rule{{When: "invalid.after > 0", Say: "a backend would refuse requests"}},
+		Second:   []Rule{{When: "regret.after > 0.02 and regret.after > regret.before", Say: "more than one in fifty of what is set aside is needed again"}},
+		RollBack: []Rule{},
+	}
+}
+
 // GuardOf reads the guard of a document. The error is for a member that is not
 // of its form; the house's guard comes with it.
 func GuardOf(doc json.RawMessage) (Guard, error) {
 	var d struct {
+		Kind      string `json:"kind"`
 		Rehearsal *struct {
 			Sample   *int      `json:"sample"`
 			Unknown  *Unknowns `json:"unknown"`
@@ -90,6 +103,9 @@ func GuardOf(doc json.RawMessage) (Guard, error) {
 	g := House()
 	if err := json.Unmarshal(doc, &d); err != nil {
 		return g, fmt.Errorf("read the member rehearsal: %w", err)
+	}
+	if d.Kind == KindPalace {
+		g = HousePalace()
 	}
 	if d.Rehearsal == nil {
 		return g, nil
@@ -128,7 +144,7 @@ func (r Rule) Said() string {
 }
 
 // faults are what is wrong with the conditions of a document's guard.
-func (g Guard) faults() []Problem {
+func (g Guard) faults(more ...string) []Problem {
 	var found []Problem
 	compile := func(list string, rules []Rule, names []string) {
 		fields := map[string][]string{}
@@ -148,11 +164,16 @@ func (g Guard) faults() []Problem {
 			}
 		}
 	}
-	compile("block", g.Block, GuardNames)
-	compile("second", g.Second, GuardNames)
+	compile("block", g.Block, slices.Concat(GuardNames, more))
+	compile("second", g.Second, slices.Concat(GuardNames, more))
 	compile("roll_back", g.RollBack, WatchNames)
 	return found
 }
+
+// PalaceNames are figures that only rehearsals of a policy.palace have: requests that
+// a backend would refuse, and the share of results that were set aside and needed
+// again. Both have the members before and after.
+var PalaceNames = []string{"invalid", "regret"}
 
 // paired reports whether a name has the members before and after.
 func paired(name string) bool {
@@ -163,9 +184,10 @@ func paired(name string) bool {
 	return true
 }
 
-// guard checks the member rehearsal of a document.
-func (c *checking) guard() {
+// guard checks the member rehearsal of a document; more are figures that its kind has
+// beside the others.
+func (c *checking) guard(more ...string) {
 	if g, err := GuardOf(c.doc); err == nil { // else the schema has said so
-		c.merge(g.faults())
+		c.merge(g.faults(more...))
 	}
 }

@@ -19,6 +19,7 @@ var kinds = []struct {
 	{KindPolicy, "policy", (*checking).policy},
 	{KindModels, "models", (*checking).models},
 	{KindLearning, "learning", nil},
+	{KindPalace, "palace", (*checking).palace},
 	{KindTool, "tool", (*checking).tool},
 	{KindAdapter, "adapter", (*checking).adapter},
 	{KindSummary, "memory", nil},

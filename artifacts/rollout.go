@@ -46,7 +46,7 @@ func mixed(h uint64) uint64 {
 }
 
 // SupportsRollout reports whether versions of a kind can be rolled out to a
-// share of the runs: runs follow them.
+// share of the runs, or of the histories of agents: these follow them.
 func SupportsRollout(kind string) bool {
-	return kind == KindWorkflow || kind == KindPolicy || kind == KindAdapter
+	return kind == KindWorkflow || kind == KindPolicy || kind == KindAdapter || kind == KindPalace
 }

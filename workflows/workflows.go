@@ -30,6 +30,7 @@ const (
 	ClusterType     = "Cluster"
 	LearnType       = "Learn"
 	TrainType       = "Train"
+	PalaceType      = "Palace"
 )
 
 // TypeOf is the workflow that runs a kind of run.
@@ -51,6 +52,8 @@ func TypeOf(k run.Kind) string {
 		return LearnType
 	case run.KindTrain:
 		return TrainType
+	case run.KindPalace:
+		return PalaceType
 	default:
 		return RunWorkflowType
 	}
@@ -145,6 +148,7 @@ func (f *Flows) Register(r Registry) {
 	r.RegisterWorkflowWithOptions(f.Cluster, workflow.RegisterOptions{Name: ClusterType})
 	r.RegisterWorkflowWithOptions(f.Learn, workflow.RegisterOptions{Name: LearnType})
 	r.RegisterWorkflowWithOptions(f.Train, workflow.RegisterOptions{Name: TrainType})
+	r.RegisterWorkflowWithOptions(f.Palace, workflow.RegisterOptions{Name: PalaceType})
 	r.RegisterWorkflowWithOptions(f.Sweep, workflow.RegisterOptions{Name: SweepType})
 }
 

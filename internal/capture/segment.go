@@ -37,7 +37,9 @@ const (
 	kindPart                    // bytes of a response
 	kindEnding                  // how it ended
 	kindWriter                  // who writes the segment; its first record
-	kindErased  kind = 0x80     // in the kind of a record that was erased; it is on no disk
+	kindSent                    // what reached the backend, where that is not the body
+
+	kindErased kind = 0x80 // in the kind of a record that was erased; it is on no disk
 )
 
 // writerRecord is the payload of kindWriter.
@@ -62,6 +64,12 @@ type partRecord struct {
 	From   int64  `json:"from"`
 	Marks  []Mark `json:"marks,omitempty"`
 	Masked bool   `json:"masked,omitempty"`
+}
+
+// sentRecord is the payload of kindSent.
+type sentRecord struct {
+	ID string `json:"id"`
+	Sent
 }
 
 // endingRecord is the payload of kindEnding.

@@ -249,6 +249,9 @@ type Store interface {
 	// Rated counts what people said of the answers of runs that followed a
 	// version of a workflow in a time.
 	Rated(ctx context.Context, graphID string, version int, since, until time.Time) (up, down int, err error)
+	// PalaceFollowed counts the histories of agents that began in a time and follow a
+	// version of a policy.palace.
+	PalaceFollowed(ctx context.Context, policyID string, version int, since, until time.Time) (int, error)
 	// AdapterRuns counts the runs whose models were asked with a version of an
 	// adapter in a time, and what people said of their answers.
 	AdapterRuns(ctx context.Context, adapterID string, version int, since, until time.Time) (AdapterRuns, error)

@@ -26,6 +26,9 @@ type Options struct {
 	Limits     Limits           // nil: nothing is bounded
 	Plans      *quota.PlanTable // how often each person may; nil: as the plans ship
 
+	// Lineages are the histories that a policy.palace is rehearsed on.
+	Lineages rehearsal.Lineages
+
 	// Launch starts the workflow of a patch, and Send signals an answer to it.
 	// Both do what they can: what they could not, the reconciler does later.
 	Launch func(ctx context.Context, r run.Run)

@@ -33,7 +33,7 @@ func (d *Desk) play(ctx context.Context, j judged, list []Change, r Replay) (pla
 		}
 		report, err := d.rehearse(ctx, j.ahead, d.o.Recordings, rehearsal.Plan{
 			Artifact: prospect.Artifact, Doc: prospect.After, Guard: d.guard(ctx, prospect),
-			Only: r.only, Sample: r.Sample, Unknowns: r.Unknowns, Script: r.Script, Live: d.live(r.live),
+			Only: r.only, Sample: r.Sample, Unknowns: r.Unknowns, Script: r.Script, Live: d.live(r.live), Lineages: d.o.Lineages,
 		})
 		if cannotRun(err) {
 			report, err = refused(prospect, err), nil

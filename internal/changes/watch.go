@@ -51,7 +51,9 @@ func (d *Desk) watch(ctx context.Context, p Patch) (Watched, error) {
 		return w, err
 	}
 	w.Runs = TwoOf{Before: before.runs, After: after.runs}
-	w.Rows = rows(before, after)
+	if w.Rows = rows(before, after); c.Kind == artifacts.KindPalace {
+		w.Rows = []Row{} // what its histories cost, the ledger tells
+	}
 	if c.Kind == artifacts.KindAdapter { // which questions were asked, and what it cost, is not an adapter's doing alone
 		w.Rows = slices.DeleteFunc(w.Rows, func(r Row) bool {
 			return r.Name != rowFailed && r.Name != rowCancelled && r.Name != rowDisliked
@@ -90,6 +92,10 @@ func (d *Desk) tally(ctx context.Context, c Change, version int, p Period) (tall
 		f.GraphID, f.PolicyID = "", c.ArtifactID
 	}
 	var t tally
+	if c.Kind == artifacts.KindPalace { // no runs follow it, but histories of agents
+		n, err := d.o.Store.PalaceFollowed(ctx, c.ArtifactID, version, p.Since, p.Until)
+		return tally{runs: n}, err
+	}
 	if c.Kind == artifacts.KindAdapter {
 		n, err := d.o.Store.AdapterRuns(ctx, c.ArtifactID, version, p.Since, p.Until)
 		return tally{runs: n.Runs, failed: n.Failed, cancelled: n.Cancelled, up: n.Up, down: n.Down}, err

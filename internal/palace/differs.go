@@ -108,6 +108,6 @@ func shownFrom(text string, at int) string {
 }
 
 func canonicalText(raw []byte) string {
-	text, _ := json.Marshal(canonical(decoded(raw))) // of what was JSON
+	text, _ := json.Marshal(view.Canonical(decoded(raw))) // of what was JSON
 	return string(text)
 }

@@ -17,6 +17,7 @@ import (
 
 	"liminal/internal/capture"
 	"liminal/internal/identity"
+	"liminal/internal/view"
 )
 
 // Kind is what a request is for. Only main and subagent belong to a history.
@@ -121,6 +122,9 @@ type Exchange struct {
 	Usage    Usage `json:"usage"`
 	Charge
 
+	// Sent is nil where the request reached the backend as it was.
+	Sent *Sent `json:"sent,omitempty"`
+
 	// Recipe makes the body of the request; Wire is the heads of both, and when
 	// what came. Both are packed.
 	Recipe []byte `json:"-"`
@@ -170,7 +174,7 @@ const (
 	Long   Tier = "LONG"
 )
 
-// TierOf is the tier of a type before anybody says another.
+// TierOf is the tier of a type before its history's policy has been asked.
 func TierOf(t Type) Tier {
 	if t == ToolResult {
 		return Short
@@ -192,6 +196,8 @@ type Block struct {
 	Channels   []string   `json:"channels"`
 	Tier       Tier       `json:"retention_tier"`
 	TierBy     string     `json:"tier_by"` // rule or person
+	Starred    bool       `json:"starred"`
+	Wish       view.Do    `json:"wish"` // of its person: ++ to be seen, -- to be set aside, or nothing
 	Active     bool       `json:"active"`
 	Tokens     int64      `json:"tokens"`
 	Size       int        `json:"size"` // of its JSON or events, in bytes
@@ -200,6 +206,7 @@ type Block struct {
 	Form       string     `json:"form"`     // json: of a request, sse: events of an answer
 	CreatedAt  time.Time  `json:"created_at"`
 	DeletedAt  *time.Time `json:"deleted_at" nullable:"true"`
+	ArchivedAt *time.Time `json:"archived_at" nullable:"true"`
 	// ErasedAt is when its content went, which ErasedBy had done: a person, or the
 	// bound of PALACE_DISK.
 	ErasedAt *time.Time `json:"erased_at" nullable:"true"`
@@ -241,7 +248,7 @@ type Place struct {
 
 // Store keeps what was taken in. Everything is one person's.
 type Store interface {
-	Keeper
+	KeyKeeper
 	// TakenFrom is the segment to begin with after a restart; "": the oldest.
 	TakenFrom(ctx context.Context, v identity.Viewer) (segment string, err error)
 	// TakeIn runs f in one transaction, which may be run again. Nobody else takes in
@@ -270,6 +277,10 @@ type Tx interface {
 	// person erased.
 	Erasures() (int64, error)
 	Erased() ([]Place, error)
+	// PutSent says what was sent of an exchange instead of what the client sent.
+	PutSent(exchange string, s Sent) error
+	// PutEpoch notes an epoch of a view as its proxy has it now.
+	PutEpoch(e view.Epoch) error
 	PutTakenFrom(segment string) error
 	// PutSegments notes segments that are taken in whole now.
 	PutSegments(names []string) error

@@ -38,6 +38,9 @@ type IntakeOptions struct {
 	// Owner is whose it is; an error of fault.NotFound where there is nobody yet.
 	Owner func(ctx context.Context) (identity.Viewer, error)
 	Log   *slog.Logger
+	// Grown is told of lineages that have another exchange, once that is stored; nil:
+	// nobody is.
+	Grown func(lineages []string)
 	// Price is what exchanges cost; nil: nobody knows.
 	Price PriceFunc
 	// Charged is told what exchanges cost, once they are stored; nil: nobody is.
@@ -179,13 +182,16 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 		}
 	}()
 	m := newMemory(i.Price)
+	epochs := &epochFiles{dir: filepath.Join(i.Dir, epochsDir), seen: map[string]time.Time{}}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	tidy := time.NewTimer(tidyEvery)
 	defer tidy.Stop()
 	for {
 		select {
 		case l, more := <-loads:
 			if !more {
-				return ctx.Err()
+				return errors.Join(ctx.Err(), i.noteEpochs(context.WithoutCancel(ctx), owner, epochs))
 			}
 			if l.err != nil {
 				return l.err
@@ -198,6 +204,10 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 			}
 			i.taken.Add(int64(len(l.list)))
 			i.trouble.Store("")
+		case <-look.C:
+			if err := i.noteEpochs(ctx, owner, epochs); err != nil {
+				return err
+			}
 		case <-tidy.C:
 			tidy.Reset(tidyEvery)
 			if err := i.tidy(ctx, owner); err != nil {
@@ -273,7 +283,7 @@ func (i *Intake) read(ctx context.Context, tail *capture.Tail, done string, foll
 
 // batch takes some in, in one transaction.
 func (i *Intake) batch(ctx context.Context, owner identity.Viewer, into Store, m *memory, l load) error {
-	first := true
+	first, grown := true, []string{}
 	ids := make([]string, len(l.list))
 	for n, t := range l.list {
 		ids[n] = t.e.ID
@@ -282,7 +292,7 @@ func (i *Intake) batch(ctx context.Context, owner identity.Viewer, into Store, m
 		if !first { // it is run again: what was remembered did not happen
 			*m = *newMemory(i.Price)
 		}
-		first = false
+		first, grown = false, grown[:0]
 		erasures, err := tx.Erasures()
 		if err != nil {
 			return err
@@ -300,8 +310,12 @@ func (i *Intake) batch(ctx context.Context, owner identity.Viewer, into Store, m
 			if there[t.e.ID] {
 				continue
 			}
-			if err := t.put(tx, m); err != nil {
+			lineage, err := t.put(tx, m)
+			if err != nil {
 				return errOf(t.e.ID, err)
+			}
+			if lineage != "" {
+				grown = append(grown, lineage)
 			}
 		}
 		if err := m.ledger.flush(tx); err != nil {
@@ -312,6 +326,9 @@ func (i *Intake) batch(ctx context.Context, owner identity.Viewer, into Store, m
 		}
 		return tx.PutTakenFrom(l.done)
 	})
+	if err == nil && i.Grown != nil && len(grown) > 0 {
+		i.Grown(grown)
+	}
 	if costs := m.ledger.taken(); err == nil && i.Charged != nil {
 		i.Charged(costs)
 	}

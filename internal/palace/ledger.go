@@ -286,6 +286,21 @@ func promptOf(r *capture.Exchange, a asked) view.Prompt {
 	return p
 }
 
+// sentPrompt is the request that reached the backend, as the cache sees it: what was
+// charged is that one, which need not be the client's.
+func (r *reader) sentPrompt(raw *capture.Exchange, asked asked) view.Prompt {
+	epoch := 0
+	if raw.Sent != nil {
+		epoch = raw.Sent.Epoch
+		if body, err := raw.Sent.Of(raw.Asked); err == nil { // else something in it is masked: nearly that
+			asked = r.readAsked(body, nil)
+		}
+	}
+	p := promptOf(raw, asked)
+	p.Epoch = epoch
+	return p
+}
+
 // promptParts are parts as the cache sees them. counts are how many of them each
 // message has; nil: that is not asked.
 func promptParts(list []part, counts []int, in view.Section) []view.PromptPart {

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/vault"
+	"liminal/internal/view"
 )
 
 // Records is what was taken in, as it is asked for. What is not there, or is
@@ -27,6 +29,10 @@ type Records interface {
 	PalaceExchange(ctx context.Context, v identity.Viewer, id string) (Exchange, error)
 	// PalaceChunks are packed, by their hashes.
 	PalaceChunks(ctx context.Context, v identity.Viewer, hashes []string) (map[string][]byte, error)
+	// PalaceEdits are those of what was sent of an exchange, packed.
+	PalaceEdits(ctx context.Context, v identity.Viewer, exchange string) ([]byte, error)
+	// PalaceEpochs are those of a lineage, the oldest first.
+	PalaceEpochs(ctx context.Context, v identity.Viewer, lineage string) ([]Epoch, error)
 	PalaceBlock(ctx context.Context, v identity.Viewer, uuid string) (Block, error)
 	// PalaceBlockNumbered is the one that has a display id now.
 	PalaceBlockNumbered(ctx context.Context, v identity.Viewer, display int) (Block, error)
@@ -36,9 +42,10 @@ type Records interface {
 	PalaceShared(ctx context.Context, v identity.Viewer) ([]Block, error)
 	PalaceFigures(ctx context.Context, v identity.Viewer) (Figures, error)
 	SetPalaceTier(ctx context.Context, v identity.Viewer, blocks []string, t Tier) error
+	Keeper
 	Ledger
 	Eraser
-	Keeper
+	KeyKeeper
 }
 
 // ExchangeFilter narrows a list of exchanges; what is empty does not.
@@ -71,13 +78,26 @@ type DisplayFigures struct {
 // Library answers what is asked of what was taken in.
 type Library struct {
 	Records
+	// Policies gives the policies that histories follow.
+	Policies Policies
+	// EpochsOf are those that were opened for a client, the oldest first; nil: none.
+	EpochsOf func(client string) []view.Epoch
+	// Grown is told of lineages whose blocks, or what is wished for them, changed; nil:
+	// nobody is.
+	Grown func(lineages []string)
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+	// Rates are what models cost; nil: nobody knows.
+	Rates Rates
 	// Folder forgets what is erased; nil: there is none here.
 	Folder  *Folder
 	latency latency
 }
 
-// NewLibrary makes one.
-func NewLibrary(r Records) *Library { return &Library{Records: &sealedRecords{Records: r}} }
+// NewLibrary makes one. Histories follow the policy that ships.
+func NewLibrary(r Records) *Library {
+	return &Library{Records: &sealedRecords{Records: r}, Policies: shipped{}}
+}
 
 // OpenWith says which keys open what was sealed, before anything is asked.
 func (l *Library) OpenWith(keys *vault.Ring) *Library {

@@ -101,7 +101,10 @@ func (r *reader) taking(raw *capture.Exchange) (t taking, err error) {
 	if len(raw.Answered) > 0 {
 		t.e.Answered.Hash = hashOf(raw.Answered)
 	}
-	t.prompt, t.subscription = promptOf(raw, t.asked), subscribed(raw)
+	if t.e.Sent, err = sentOf(raw.Sent); err != nil {
+		return t, err
+	}
+	t.prompt, t.subscription = r.sentPrompt(raw, t.asked), subscribed(raw)
 	wire, err := json.Marshal(Wire{raw.Request.Header, raw.Response.Header, raw.Response.Marks})
 	if err != nil {
 		return t, err

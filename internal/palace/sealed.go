@@ -15,8 +15,8 @@ import (
 	"liminal/internal/vault"
 )
 
-// Keeper keeps the key of a person's keyed hashes.
-type Keeper interface {
+// KeyKeeper keeps the key of a person's keyed hashes.
+type KeyKeeper interface {
 	// PalaceKey gives the sealed key to f, nil where there is none, and keeps what f
 	// returns instead, unless that is nil.
 	PalaceKey(ctx context.Context, v identity.Viewer, f func(sealed []byte) ([]byte, error)) error
@@ -37,7 +37,7 @@ const (
 
 // sealerOf is a person's. The key of hashes stays the same when PALACE_KEYS change: a
 // block must be known again.
-func sealerOf(ctx context.Context, k Keeper, v identity.Viewer, ring *vault.Ring) (s sealer, err error) {
+func sealerOf(ctx context.Context, k KeyKeeper, v identity.Viewer, ring *vault.Ring) (s sealer, err error) {
 	s.ring = ring
 	err = k.PalaceKey(ctx, v, func(sealed []byte) ([]byte, error) {
 		switch {

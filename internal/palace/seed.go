@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/id"
@@ -258,25 +257,13 @@ func (l *Library) window(ctx context.Context, v identity.Viewer, ids []int) ([]B
 
 func (l *Library) classify(r *http.Request, v identity.Viewer) (any, error) {
 	var in struct {
-		Blocks []int           `json:"blocks"`
-		Agent  json.RawMessage `json:"agent_context"` // the rules need none
+		Blocks []int        `json:"blocks"`
+		Agent  AgentContext `json:"agent_context"`
 	}
 	if err := body(r, &in); err != nil {
 		return nil, err
 	}
-	return l.Classify(r.Context(), v, in.Blocks)
-}
-
-// Classify says what of some blocks an agent should go on to see.
-func (l *Library) Classify(ctx context.Context, v identity.Viewer, ids []int) (Decision, error) {
-	window, err := l.window(ctx, v, ids)
-	if err != nil {
-		return Decision{}, err
-	}
-	began := time.Now()
-	d := classify(window)
-	l.latency.add(time.Since(began))
-	return d, nil
+	return l.Classify(r.Context(), v, in.Blocks, in.Agent)
 }
 
 func (l *Library) retention(r *http.Request, v identity.Viewer) (any, error) {

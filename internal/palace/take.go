@@ -35,9 +35,9 @@ func errOf(exchange string, err error) error {
 	return fmt.Errorf("the exchange %s cannot be taken in: %w", exchange, err)
 }
 
-// put writes an exchange and what it brings. The transaction may be run again, with
-// the taking as it was.
-func (t taking) put(tx Tx, m *memory) (err error) {
+// put writes an exchange and what it brings, and gives the lineage that grew by it; "":
+// none did. The transaction may be run again, with the taking as it was.
+func (t taking) put(tx Tx, m *memory) (lineage string, err error) {
 	t.tx, t.memory, t.shun = tx, m, map[string]bool{}
 	var l *known
 	history := t.e.Kind == Main || t.e.Kind == Subagent
@@ -47,16 +47,21 @@ func (t taking) put(tx Tx, m *memory) (err error) {
 		err = t.beside()
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	if l != nil {
 		t.e.LineageID, t.e.AgentID, t.e.Number = l.ID, l.AgentID, l.Exchanges+1
 	}
 	if err := t.charge(l); err != nil {
-		return err
+		return "", err
 	}
 	if err := t.tx.PutExchange(t.e); err != nil {
-		return err
+		return "", err
+	}
+	if t.e.Sent != nil {
+		if err := t.tx.PutSent(t.e.ID, *t.e.Sent); err != nil {
+			return "", err
+		}
 	}
 	if l != nil {
 		err = t.grow(l)
@@ -64,17 +69,17 @@ func (t taking) put(tx Tx, m *memory) (err error) {
 		err = t.shunEqual()
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, c := range t.chunks {
 		if t.shun[c.Hash] {
 			c.Packed = nil
 		}
 		if err := t.tx.PutChunk(c); err != nil {
-			return err
+			return "", err
 		}
 	}
-	return nil
+	return t.e.LineageID, nil
 }
 
 // shunEqual sees to it that a request beside the histories does not bring back what a

@@ -8,7 +8,7 @@
 // a Report with its Verdict. Nothing happens outside: what the machine asks for is
 // what was recorded, or unknown.
 //
-// It may import artifacts, run, tool, graph, routing, model, fault and identity.
+// It may import artifacts, run, tool, graph, routing, view, model, fault and identity.
 // It knows no database: run.Recordings and Tools are its ports.
 package rehearsal
 
@@ -63,13 +63,19 @@ type Plan struct {
 	Unknowns artifacts.Unknowns // what the guard says where it is empty
 	Script   Script             // for artifacts.Scripted
 	Live     Caller             // for artifacts.Live; nil: as artifacts.Stop. What it forbids is unknown
+	// Lineages are what a policy.palace is rehearsed on.
+	Lineages Lineages
 }
 
 // Run drives a changed document over recorded runs of its artifact, and
 // compares with the base version (CFG-11). The report is nil for kinds that run
-// nothing by themselves. Errors: graph.Faults or routing.Faults where the new
-// document cannot run at all, and those of recordings and ctx.
+// nothing by themselves. A policy.palace is played over recorded histories of agents.
+// Errors: check.Faults where the new document cannot run at all, and those of
+// recordings and ctx.
 func Run(ctx context.Context, tools Tools, recordings run.Recordings, plan Plan) (*Report, error) {
+	if plan.Artifact.Type == artifacts.KindPalace {
+		return views(ctx, plan)
+	}
 	if kind := plan.Artifact.Type; kind != artifacts.KindWorkflow && kind != artifacts.KindPolicy {
 		return nil, nil
 	}

@@ -37,6 +37,8 @@ type Report struct {
 	Gates  map[string]Two `json:"gates"`      // of a routing policy: runs that use an adapter, by its name
 	Weight BeforeAfter    `json:"mean_gates"` // of a routing policy: the mean sum of gates
 
+	Views *Views `json:"views,omitempty"` // of a policy.palace
+
 	Coverage Coverage `json:"coverage"`
 	Places   []Place  `json:"places"` // where runs part, the most frequent first; at most 20
 	// Examples are at most five of each kind: moved, failed, mended, unknown,

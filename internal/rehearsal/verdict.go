@@ -46,6 +46,7 @@ func warnings() []artifacts.Rule {
 		{When: "failed.after > failed.before", Say: "more runs fail"},
 		{When: "cut.after > cut.before", Say: "more runs are stopped at a bound"},
 		{When: "unknown_share > 0.1", Say: "many runs come to what was not recorded"},
+		{When: "regret.after > 0.02", Say: "more than one in fifty of what is set aside is needed again"},
 	}
 }
 
@@ -109,6 +110,10 @@ func (rep *Report) readBy(r artifacts.Rule) string {
 		{"tool_calls", func() string { return "calls to tools " + rep.Tools.arrow() }},
 		{"cost", func() string { return fmt.Sprintf("cost $%.4f → $%.4f", rep.Cost.Before, rep.Cost.After) }},
 		{"ms.", func() string { return fmt.Sprintf("median time %.0f ms → %.0f ms", rep.MS.Before, rep.MS.After) }},
+		{"invalid", func() string { return fmt.Sprintf("%s requests", rep.views().Invalid.arrow()) }},
+		{"regret", func() string {
+			return fmt.Sprintf("%s of %s results", rep.views().Regretted.arrow(), rep.views().Results.arrow())
+		}},
 		{"coverage", func() string { return fmt.Sprintf("%.0f %% of the graph was seen", 100*rep.Coverage.share()) }},
 	} {
 		if strings.Contains(r.When, f.name) {
@@ -161,7 +166,12 @@ func (r *Prepared) notes(rep Report, plan Plan) []string {
 	if plan.Only != "" {
 		add("Only runs of your own were rehearsed; those of everybody are when it is proposed.")
 	}
+	if rep.Views != nil && rep.Sample.Population > 0 {
+		rep.Views.notes(add)
+	}
 	switch {
+	case rep.Sample.Population == 0 && rep.Views != nil:
+		add("No history of an agent was recorded yet, so nothing was rehearsed.")
 	case rep.Sample.Population == 0 && plan.Only != "":
 	case rep.Sample.Population == 0:
 		add("No run was recorded yet, so nothing was rehearsed.")
@@ -195,5 +205,14 @@ func (rep *Report) figures() map[string]any {
 		"model_calls": counts(rep.Models), "tool_calls": counts(rep.Tools),
 		"cost": two(rep.Cost.Before, rep.Cost.After), "ms": two(rep.MS.Before, rep.MS.After),
 		"coverage": rep.Coverage.share(),
+		"invalid":  counts(rep.views().Invalid), "regret": two(rep.views().Regret.Before, rep.views().Regret.After),
 	}
+}
+
+// views are the figures of a policy.palace; of others, nothing.
+func (rep *Report) views() Views {
+	if rep.Views == nil {
+		return Views{}
+	}
+	return *rep.Views
 }

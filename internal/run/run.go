@@ -35,6 +35,8 @@ const (
 	// KindTrain trains an adapter of a person's own with what they said of
 	// answers (TRAIN-08).
 	KindTrain Kind = "train"
+	// KindPalace looks after what the capture proxy kept of a person's agents (PAL-22).
+	KindPalace Kind = "palace"
 )
 
 // Status is where a run stands.

@@ -210,7 +210,7 @@ func (p *palaceTx) Erased() ([]palace.Place, error) {
 	return all(p.tx, `SELECT `+placeColumns+` FROM palace_block b WHERE b.user_id = @user AND b.erased_by = @by`, Args{"user": p.user, "by": palace.ByPerson}, scanPlace)
 }
 
-// PalaceKey implements palace.Keeper.
+// PalaceKey implements palace.KeyKeeper.
 func (s *Store) PalaceKey(ctx context.Context, v identity.Viewer, f func(sealed []byte) ([]byte, error)) error {
 	return s.write(ctx, v, func(tx Tx) error {
 		if err := tx.Lock(palaceOf(v.UserID)); err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"liminal/internal/id"
 	"liminal/internal/identity"
@@ -72,7 +73,9 @@ func (s *Store) PalaceLineage(ctx context.Context, v identity.Viewer, lineage st
 }
 
 func scanExchange(scan Scan) (e palace.Exchange, err error) {
-	err = scan(exchangeDest(&e)...)
+	var s palace.Sent
+	err = scan(append(exchangeDest(&e), sentDest(&s)...)...)
+	e.Sent = sent(s)
 	return e, err
 }
 
@@ -98,7 +101,7 @@ func (s *Store) PalaceExchanges(ctx context.Context, v identity.Viewer, f palace
 		where += ` AND x.id < @before`
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err = all(tx, `SELECT `+exchangeColumns+` FROM palace_exchange x WHERE x.user_id = @user`+where+` ORDER BY x.id DESC LIMIT @most`, args, scanExchange)
+		list, err = all(tx, `SELECT `+exchangeColumns+`, `+sentColumns+` FROM palace_exchange x`+sentTable+` WHERE x.user_id = @user`+where+` ORDER BY x.id DESC LIMIT @most`, args, scanExchange)
 		if err == nil {
 			err = charged(tx, v, list)
 		}
@@ -111,8 +114,10 @@ func (s *Store) PalaceExchanges(ctx context.Context, v identity.Viewer, f palace
 // PalaceExchange implements palace.Records.
 func (s *Store) PalaceExchange(ctx context.Context, v identity.Viewer, exchange string) (e palace.Exchange, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		found, err := first(tx, `SELECT `+exchangeColumns+`, x.recipe, x.wire FROM palace_exchange x WHERE x.user_id = @user AND x.id = @id`,
-			Args{"user": v.UserID, "id": orNil(id.Canonical(exchange))}, append(exchangeDest(&e), &e.Recipe, &e.Wire)...)
+		var s palace.Sent
+		found, err := first(tx, `SELECT `+exchangeColumns+`, `+sentColumns+`, x.recipe, x.wire FROM palace_exchange x`+sentTable+` WHERE x.user_id = @user AND x.id = @id`,
+			Args{"user": v.UserID, "id": orNil(id.Canonical(exchange))}, slices.Concat(exchangeDest(&e), sentDest(&s), []any{&e.Recipe, &e.Wire})...)
+		e.Sent = sent(s)
 		if err == nil && !found {
 			err = missing("exchange")
 		}
@@ -144,11 +149,11 @@ func (s *Store) PalaceChunks(ctx context.Context, v identity.Viewer, hashes []st
 	return chunks, err
 }
 
-const blockColumns = `b.id, b.display_id, b.generation, b.type, b.role, b.tool, b.scope, b.project, b.agent_id, b.channels, b.tier, b.tier_by, b.active, b.tokens, b.size, b.label, b.exchange_id, b.form, b.chunk, b.start, b.created_at, b.deleted_at, b.erased_at, b.erased_by, b.key, b.hash, b.sum`
+const blockColumns = `b.id, b.display_id, b.generation, b.type, b.role, b.tool, b.scope, b.project, b.agent_id, b.channels, b.tier, b.tier_by, b.starred, b.wish, b.active, b.tokens, b.size, b.label, b.exchange_id, b.form, b.chunk, b.start, b.created_at, b.deleted_at, b.archived_at, b.erased_at, b.erased_by, b.key, b.hash, b.sum`
 
 func scanBlock(scan Scan) (b palace.Block, err error) {
-	err = scan(&b.UUID, &b.DisplayID, &b.Generation, &b.Type, &b.Role, &b.Tool, &b.Scope, &b.Project, text{&b.AgentID}, decode{&b.Channels}, &b.Tier, &b.TierBy, &b.Active, &b.Tokens, &b.Size, &b.Label,
-		&b.ExchangeID, &b.Form, &b.Chunk, &b.Start, when{&b.CreatedAt}, momentOf{&b.DeletedAt}, momentOf{&b.ErasedAt}, &b.ErasedBy, &b.Key, &b.Hash, &b.Sum)
+	err = scan(&b.UUID, &b.DisplayID, &b.Generation, &b.Type, &b.Role, &b.Tool, &b.Scope, &b.Project, text{&b.AgentID}, decode{&b.Channels}, &b.Tier, &b.TierBy, &b.Starred, &b.Wish, &b.Active, &b.Tokens, &b.Size, &b.Label,
+		&b.ExchangeID, &b.Form, &b.Chunk, &b.Start, when{&b.CreatedAt}, momentOf{&b.DeletedAt}, momentOf{&b.ArchivedAt}, momentOf{&b.ErasedAt}, &b.ErasedBy, &b.Key, &b.Hash, &b.Sum)
 	return b, err
 }
 

@@ -347,7 +347,7 @@ func (p *palaceTx) Revive(blocks []string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := p.tx.Exec(`UPDATE palace_block SET active = @yes, deleted_at = NULL, display_id = @display, generation = @generation WHERE user_id = @user AND id = @id`,
+		if _, err := p.tx.Exec(`UPDATE palace_block SET active = @yes, deleted_at = NULL, archived_at = NULL, display_id = @display, generation = @generation WHERE user_id = @user AND id = @id`,
 			Args{"user": p.user, "id": block, "yes": true, "display": number, "generation": generation}); err != nil {
 			return err
 		}

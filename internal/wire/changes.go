@@ -27,7 +27,7 @@ const asking = 5 * time.Second
 // than the desk is made, and before anybody stands at it.
 func (p *Platform) desk(o Options, svc *services) *changes.Desk {
 	return changes.New(changes.Options{
-		Store: p.store, Library: p.library, Recordings: p.store, Limits: quota.NewLimits(p.ledger), Plans: p.plans,
+		Store: p.store, Library: p.library, Recordings: p.store, Lineages: p.palace.RecordedOf, Limits: quota.NewLimits(p.ledger), Plans: p.plans,
 		Launch: func(ctx context.Context, r run.Run) { p.engine.Launch(ctx, r) },
 		Send:   func(ctx context.Context, q run.Interrupt) { p.engine.Send(ctx, q) },
 		Who: func(ctx context.Context, userID string) (identity.User, error) {

@@ -17,14 +17,14 @@ import (
 // palaceHead is how long a program may take to say what it asks.
 const palaceHead = 10 * time.Second
 
-// openPalace prepares what is known of agents behind the capture proxy; nothing is
+// openPalace prepares to take in what the capture proxy keeps of agents; nothing is
 // taken in yet.
 func (p *Platform) openPalace(o Options) error {
 	keys, err := capture.Keys(o.Config.Palace.Keys)
 	if err != nil {
 		return err
 	}
-	p.palace = palace.NewLibrary(p.store).OpenWith(keys)
+	p.palace.OpenWith(keys)
 	dir := o.Config.PalaceDir()
 	owner := func(ctx context.Context) (identity.Viewer, error) {
 		return p.store.PalaceOwner(ctx, o.Config.Palace.Owner)
@@ -40,6 +40,8 @@ func (p *Platform) openPalace(o Options) error {
 		},
 		Charged: p.charged,
 	})
+	p.planner = palace.NewPlanner(palace.PlannerOptions{Dir: dir, Library: p.palace, Log: o.Logger})
+	p.intake.Grown, p.palace.Grown, p.palace.EpochsOf = p.planner.Grown, p.planner.Grown, p.planner.Epochs
 	p.metrics.Palace(func() telemetry.Palace {
 		var f telemetry.Palace
 		f.Bytes, f.Full = p.intake.Room()
@@ -82,6 +84,7 @@ func (p *Platform) startIntake(ctx context.Context) {
 		p.intake.Run(ctx)
 	}()
 	p.closes("what the capture proxy kept", func() error { cancel(); <-done; return nil })
+	p.startPlanner(ctx)
 	listener, err := proxy.ListenPlatform(ctx, p.intake.Dir)
 	if err != nil { // the same can be asked at the API
 		p.intake.Log.Warn("the capture proxy cannot ask this process for blocks and timelines", "error", err)

@@ -131,7 +131,7 @@ func (p *Platform) parts(ctx context.Context, o Options, svc *services) (builtin
 	parts := builtin.Parts{
 		Model: o.Model, History: svc.messages, Memories: svc.memories, Search: svc.reading, Progress: svc.reading, Intake: svc.reading, Files: svc.files, Plans: p.plans, Catalog: p.library,
 		Titles: p.store, Sets: p.store, MaxDecode: p.maxDecode, Silence: o.Config.Model.Silence, MaxTokens: o.Config.Model.AnswerTokens, Rerank: svc.reranker(o.Specs), Desk: svc.desk,
-		Feedback: countedFeedback{svc.feedback, p.metrics}, Learning: svc.learning, Training: svc.training,
+		Feedback: countedFeedback{svc.feedback, p.metrics}, Learning: svc.learning, Training: svc.training, Palace: p.palace,
 	}
 	var err error
 	if parts.Architect, err = p.architect(o, svc.desk); err != nil {
@@ -235,6 +235,7 @@ func (p *Platform) openLibrary(ctx context.Context, o Options) error {
 	}
 	p.closes("the folder of artifacts", root.Close)
 	p.library = artifacts.NewLibrary(p.store, append(specs, o.Specs...))
+	p.palace = p.palaceLibrary()
 	p.library.AdapterMode(o.Config.AdapterMode)
 	p.library.Mirror(artifacts.NewFolder(root), o.Logger)
 	if err := p.describe(); err != nil {

@@ -60,6 +60,7 @@ func (p *Platform) sweeps(o Options, svc *services) map[string]activities.Sweep 
 	maps.Copy(all, p.changeSweeps(o, svc.desk))
 	maps.Copy(all, p.learningSweeps(o))
 	maps.Copy(all, p.trainingSweeps(o, svc))
+	maps.Copy(all, p.palaceSweeps())
 	return all
 }
 

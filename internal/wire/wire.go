@@ -86,7 +86,8 @@ type Platform struct {
 	clients     *authserver.Clients // programs that sign their person in
 	courier     *webhook.Courier    // nil: this process sends nothing
 	palace      *palace.Library
-	intake      *palace.Intake // nil: this process takes in nothing
+	intake      *palace.Intake  // nil: this process takes in nothing
+	planner     *palace.Planner // likewise
 	speaking
 	ready atomic.Bool
 

@@ -27,6 +27,8 @@ func TestAccessKeys(t *testing.T) { t.Parallel(); storetest.AccessKeys(t, open) 
 // Requirements: PAL-02 (creates a block), PAL-03 (of each block), PAL-04, PAL-05, PAL-06, PAL-10, PAL-11, PAL-12 (answers add and remove), PAL-13, PAL-14, PAL-15 (scopes and tools filter together), PAL-16 (system prompts and tools), PAL-18 (the default and results), PAL-20 (kept, and out of views), PAL-24 (exchanges; blocks), PAL-25 (each body to the byte), PAL-26
 func TestPalace(t *testing.T) { t.Parallel(); storetest.Palace(t, open) }
 
+func TestPalacePolicy(t *testing.T) { t.Parallel(); storetest.PalacePolicy(t, open) }
+
 // Requirements: ISO-01, SAFE-08
 func TestConnections(t *testing.T) { t.Parallel(); storetest.Connections(t, open) }
 

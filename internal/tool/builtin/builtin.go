@@ -85,6 +85,7 @@ func list(p Parts) []tool.Tool {
 	}
 	tools = append(tools, learningTools(p)...)
 	tools = append(tools, trainingTools(p)...)
+	tools = append(tools, palaceTools(p)...)
 	mark(absent, tools)
 	return tools
 }

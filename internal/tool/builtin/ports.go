@@ -74,6 +74,8 @@ type Parts struct {
 	Learning Learning
 	// Training trains adapters of people's own (TRAIN-08).
 	Training Training
+	// Palace looks after what the capture proxy kept of people's agents.
+	Palace Palace
 	// Safety judges answers before anybody sees them (SAFE-01, SAFE-09); nil:
 	// they go out as they are.
 	Safety safety.Holder

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"liminal/internal/palace"
+	"liminal/internal/view"
+)
+
+func (s *server) palacePolicyRoutes() {
+	add(s, route("PUT /v1/palace/blocks/{id}/star", "starPalaceBlock", "Star a block, which is kept for ever then, or take the star away", scopeWrite), s.starPalaceBlock)
+	add(s, route("PUT /v1/palace/blocks/{id}/keep", "keepPalaceBlock", "Keep a block in view whatever rules say, set it aside, or leave it to them", scopeWrite), s.keepPalaceBlock)
+	add(s, route("GET /v1/palace/events", "palaceEvents", "What became of blocks and histories, who did it and why, the newest first", scopeRead), s.palaceEvents)
+	add(s, route("POST /v1/palace/classify", "palaceClassify", "What of some blocks an agent should go on to see, by the policy that its history follows", scopeRead), s.palaceClassify)
+	add(s, route("GET /v1/palace/lineages/{id}/view", "palaceLineageView", "What could be set aside of a history, at which price, and what is", scopeRead), s.palaceLineageView)
+	add(s, route("POST /v1/palace/lineages/{id}/epoch", "openPalaceEpoch", "Have an epoch open at the next turn, whatever it costs, or not any more", scopeWrite), s.openPalaceEpoch)
+	add(s, route("GET /v1/palace/announcements", "palaceAnnouncements", "What all my agents are told, the newest first", scopeRead), s.palaceAnnouncements)
+	add(s, route("POST /v1/palace/announcements", "announceToPalace", "Tell all my agents something", scopeWrite), s.announceToPalace)
+}
+
+type palaceStarInput struct {
+	ByID
+	Body struct {
+		Starred bool `json:"starred"`
+	}
+}
+
+func (s *server) starPalaceBlock(ctx context.Context, in *palaceStarInput) (PalaceBlock, error) {
+	b, err := s.Palace.Star(ctx, viewerOf(ctx), in.ID, in.Body.Starred)
+	return PalaceBlock{b}, err
+}
+
+type palaceKeepInput struct {
+	ByID
+	Body struct {
+		Keep *bool `json:"keep" nullable:"true" required:"true" doc:"true: it stays in view; false: it is set aside; null: rules say"`
+	}
+}
+
+func (s *server) keepPalaceBlock(ctx context.Context, in *palaceKeepInput) (PalaceBlock, error) {
+	var do view.Do
+	if k := in.Body.Keep; k != nil {
+		do = map[bool]view.Do{true: view.Show, false: view.Aside}[*k]
+	}
+	b, err := s.Palace.Wish(ctx, viewerOf(ctx), in.ID, do)
+	return PalaceBlock{b}, err
+}
+
+// PalaceEvent is what became of a block or a history.
+type PalaceEvent struct{ palace.Event }
+
+type palaceEventsInput struct {
+	Paged
+	Block string `query:"block" format:"uuid" doc:"of a block"`
+}
+
+func (s *server) palaceEvents(ctx context.Context, in *palaceEventsInput) (Page[PalaceEvent], error) {
+	list, next, err := s.Palace.PalaceEvents(ctx, viewerOf(ctx), in.Block, in.Cursor, in.Limit)
+	return page(list, next, func(e palace.Event) PalaceEvent { return PalaceEvent{e} }), err
+}
+
+type palaceClassifyInput struct {
+	Body struct {
+		Blocks  []int               `json:"blocks" minItems:"1" maxItems:"1000" doc:"display ids"`
+		Context PalaceClassifyAgent `json:"agent_context,omitempty"`
+	}
+}
+
+// PalaceClassifyAgent is what an agent is at.
+type PalaceClassifyAgent struct {
+	AgentID  int      `json:"agent_id,omitempty" minimum:"0" doc:"its number; 0: none, the blocks stand for themselves"`
+	Task     string   `json:"task,omitempty" maxLength:"16384"`
+	Channels []string `json:"channels,omitempty" maxItems:"20" doc:"that are active"`
+	Tool     string   `json:"tool,omitempty" maxLength:"256" doc:"that it uses now"`
+	Window   int      `json:"window,omitempty" minimum:"0" maximum:"1000" doc:"of the blocks, how many at the end are asked about; 0: all"`
+}
+
+// PalaceDecision is what of some blocks an agent should see.
+type PalaceDecision struct{ palace.Decision }
+
+func (s *server) palaceClassify(ctx context.Context, in *palaceClassifyInput) (PalaceDecision, error) {
+	d, err := s.Palace.Classify(ctx, viewerOf(ctx), in.Body.Blocks, palace.AgentContext(in.Body.Context))
+	return PalaceDecision{d}, err
+}
+
+// PalaceLineageView is what is aside of a history, and what could be.
+type PalaceLineageView struct {
+	PolicyID string       `json:"policy_id,omitempty" doc:"the artifact that the history follows; none: the policy that ships"`
+	Version  int          `json:"policy_version"`
+	Mode     view.Mode    `json:"mode"`
+	Plan     view.Plan    `json:"plan"`
+	Planned  int          `json:"exchanges" doc:"how many exchanges the history had when the plan was made"`
+	MadeAt   time.Time    `json:"made_at"`
+	AskedAt  *time.Time   `json:"asked_at" nullable:"true" doc:"its person wants the epoch to open"`
+	Epochs   []view.Epoch `json:"epochs" doc:"the oldest first"`
+}
+
+func (s *server) palaceLineageView(ctx context.Context, in *ByID) (out PalaceLineageView, err error) {
+	v := viewerOf(ctx)
+	l, err := s.Palace.PalaceLineage(ctx, v, in.ID)
+	if err != nil {
+		return out, err
+	}
+	p, err := s.Palace.PalacePlan(ctx, v, in.ID)
+	return PalaceLineageView{
+		PolicyID: p.Pin.PolicyID, Version: p.Pin.Version, Mode: p.Plan.Mode, Plan: p.Plan, Planned: p.Exchanges, MadeAt: p.MadeAt, AskedAt: p.Asked, Epochs: orList(s.Palace.Epochs(l)),
+	}, err
+}
+
+type palaceEpochInput struct {
+	ByID
+	Body struct {
+		Open bool `json:"open" default:"true" doc:"false: leave it to the policy again"`
+	}
+}
+
+func (s *server) openPalaceEpoch(ctx context.Context, in *palaceEpochInput) (PalaceLineageView, error) {
+	if err := s.Palace.AskEpoch(ctx, viewerOf(ctx), in.ID, in.Body.Open); err != nil {
+		return PalaceLineageView{}, err
+	}
+	return s.palaceLineageView(ctx, &in.ByID)
+}
+
+func (s *server) palaceAnnouncements(ctx context.Context, _ *struct{}) (Page[PalaceBlock], error) {
+	list, err := s.Palace.PalaceAnnouncements(ctx, viewerOf(ctx))
+	return page(list, "", func(b palace.Block) PalaceBlock { return PalaceBlock{b} }), err
+}
+
+type palaceAnnounceInput struct {
+	Body struct {
+		Text string `json:"text" minLength:"1" maxLength:"16384"`
+	}
+}
+
+func (s *server) announceToPalace(ctx context.Context, in *palaceAnnounceInput) (PalaceBlock, error) {
+	b, err := s.Palace.Announce(ctx, viewerOf(ctx), in.Body.Text)
+	return PalaceBlock{b}, err
+}

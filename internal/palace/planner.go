@@ -1,0 +1,404 @@
+package palace
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/view"
+)
+
+const (
+	viewsDir, epochsDir = "views", "epochs"
+	// mostWaiting bounds the lineages that wait for their plan; more are found in the
+	// store again.
+	mostWaiting = 1000
+	// unplannedFor is how far back lineages are looked for that have no plan yet.
+	unplannedFor = 24 * time.Hour
+	// planAgain is how long to wait when the store refused.
+	planAgain = 2 * time.Second
+)
+
+// PlannerOptions say what plans are made with.
+type PlannerOptions struct {
+	// Dir is the palace folder: plans are written to views/ in it, epochs read from
+	// epochs/.
+	Dir     string
+	Library *Library
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Planner follows lineages: after each exchange it asks the lineage's policy which
+// blocks its agent should go on to see, finds their channels and tiers, and what could
+// be set aside at which price (PAL-08, PAL-21). Nobody waits for it.
+type Planner struct {
+	PlannerOptions
+	mu      sync.Mutex
+	waiting map[string]bool
+	wake    chan struct{}
+	known   map[string]*followed // by the lineage
+}
+
+// followed is what is known of a lineage.
+type followed struct {
+	blocks map[string]view.Block // with what they say, by UUID
+	seen   time.Time
+}
+
+// mostFollowed bounds the lineages whose blocks are in memory.
+const mostFollowed = 32
+
+// NewPlanner makes a planner that does not run yet.
+func NewPlanner(o PlannerOptions) *Planner {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Planner{PlannerOptions: o, waiting: map[string]bool{}, wake: make(chan struct{}, 1), known: map[string]*followed{}}
+}
+
+// Grown tells the planner of lineages that have another exchange.
+func (p *Planner) Grown(lineages []string) {
+	p.mu.Lock()
+	for _, l := range lineages {
+		if len(p.waiting) < mostWaiting {
+			p.waiting[l] = true
+		}
+	}
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *Planner) take() (list []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for l := range p.waiting {
+		list = append(list, l)
+	}
+	clear(p.waiting)
+	slices.Sort(list)
+	return list
+}
+
+// Run plans until ctx ends. What goes wrong is told in the log; the lineage is planned
+// again after its next exchange.
+func (p *Planner) Run(ctx context.Context, owner func(context.Context) (identity.Viewer, error)) {
+	first := true
+	for {
+		v, err := owner(ctx)
+		if err == nil && v.UserID != "" && first {
+			var list []string
+			if list, err = p.Library.PalaceUnplanned(ctx, v, p.Now().Add(-unplannedFor)); err == nil {
+				p.Grown(list)
+				first = false
+			}
+		}
+		if err == nil && v.UserID != "" {
+			err = p.All(ctx, v)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			p.Log.Warn("what could be set aside of a history cannot be planned for now; nothing else waits for it", "error", err)
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(planAgain):
+				continue
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		}
+	}
+}
+
+// modeFile says in views/ what the policy of new histories lets views do, for commands
+// that run an agent.
+const modeFile = "mode.json"
+
+// say writes that, where it has changed.
+func (p *Planner) say(ctx context.Context, v identity.Viewer) error {
+	policy, err := p.Library.policyOf(ctx, v, "")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(p.Dir, viewsDir, modeFile)
+	doc := fmt.Appendf(nil, "{\"mode\":%q}\n", policy.Mode)
+	if was, err := os.ReadFile(path); err == nil && bytes.Equal(was, doc) {
+		return nil
+	}
+	return writeWhole(path, doc)
+}
+
+// All plans the lineages that wait.
+func (p *Planner) All(ctx context.Context, v identity.Viewer) error {
+	errs := []error{p.say(ctx, v)}
+	for _, lineage := range p.take() {
+		if _, err := p.Plan(ctx, v, lineage); err != nil && fault.CodeOf(err) != fault.NotFound {
+			errs = append(errs, fmt.Errorf("the history %s: %w", lineage, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Plan asks the policy of a lineage what could be set aside of it now, and keeps that:
+// in the store, and where the policy lets views be, for the proxy.
+func (p *Planner) Plan(ctx context.Context, v identity.Viewer, lineage string) (Planned, error) {
+	l, err := p.Library.PalaceLineage(ctx, v, lineage)
+	if err != nil {
+		return Planned{}, err
+	}
+	out, policy, err := p.pinned(ctx, v, l)
+	if err != nil {
+		return out, err
+	}
+	blocks, list, err := p.blocks(ctx, v, l)
+	if err != nil {
+		return out, err
+	}
+	if err := p.mark(ctx, v, policy, blocks, list); err != nil {
+		return out, err
+	}
+	totals, err := p.Library.PalaceTotals(ctx, v)
+	if err != nil {
+		return out, err
+	}
+	hour, err := p.hour(ctx, v, l)
+	if err != nil {
+		return out, err
+	}
+	_, price := p.Library.rates(l.Model)
+	began := time.Now()
+	aside := []view.Replacement(nil)
+	for _, e := range p.Epochs(l.Key) {
+		if e.Lineage != l.ID {
+			continue
+		}
+		if aside = e.Replace; e.Ended != "" {
+			aside = nil
+		}
+		out.Opened = &e.OpenedAt
+	}
+	if out.Asked != nil && out.Opened != nil && out.Asked.Before(*out.Opened) {
+		out.Asked = nil
+	}
+	out.Plan = policy.Plan(view.Situation{
+		Client: l.Key, Lineage: l.ID, Policy: out.Pin.String(), Blocks: blocks, Aside: aside, Hour: hour, Price: price,
+		Requests: view.Expect(l.Exchanges, totals), Context: l.Input + l.Output, Window: Window(l.Model), Asked: out.Asked != nil, Now: p.Now(),
+	})
+	p.Library.latency.add(time.Since(began))
+	out.Exchanges, out.MadeAt = l.Exchanges, p.Now()
+	if err := p.Library.PutPalacePlan(ctx, v, out); err != nil {
+		return out, err
+	}
+	return out, p.write(out.Plan)
+}
+
+// hour reports whether the cache of a lineage keeps for an hour what is written.
+func (p *Planner) hour(ctx context.Context, v identity.Viewer, l Lineage) (bool, error) {
+	list, _, err := p.Library.PalaceExchanges(ctx, v, ExchangeFilter{LineageID: l.ID}, "", latelyWritten)
+	for _, e := range list {
+		if e.Usage.Write1h+e.Usage.Write5m > 0 {
+			return e.Usage.Write1h > e.Usage.Write5m, err
+		}
+	}
+	return false, err
+}
+
+// latelyWritten is how many exchanges are looked at for one that wrote to the cache.
+const latelyWritten = 4
+
+// pinned is the policy that a lineage follows from its beginning on.
+func (p *Planner) pinned(ctx context.Context, v identity.Viewer, l Lineage) (out Planned, policy *view.Policy, err error) {
+	out, err = p.Library.PalacePlan(ctx, v, l.ID)
+	if fault.CodeOf(err) == fault.NotFound {
+		out = Planned{Lineage: l.ID}
+		out.Pin, err = p.Library.Policies.PinFor(ctx, v, l.ID)
+	}
+	if err != nil {
+		return out, nil, err
+	}
+	policy, err = p.Library.Policies.PolicyAt(ctx, v, out.Pin)
+	return out, policy, err
+}
+
+// String is the pin as a plan and an epoch name it.
+func (p Pin) String() string {
+	if p.PolicyID == "" {
+		return "shipped"
+	}
+	return fmt.Sprintf("%s/%d", p.PolicyID, p.Version)
+}
+
+// blocks are those of a lineage as rules see them, with what they say.
+func (p *Planner) blocks(ctx context.Context, v identity.Viewer, l Lineage) ([]view.Block, []Block, error) {
+	list, err := p.Library.PalaceTimeline(ctx, v, l.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	wishes, err := p.Library.PalaceWishes(ctx, v, l.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := p.followed(l.ID)
+	var missing []Block
+	for _, b := range list {
+		if _, ok := f.blocks[b.UUID]; !ok {
+			missing = append(missing, b)
+		}
+	}
+	if err := p.Library.readInto(ctx, v, missing, f.blocks); err != nil {
+		return nil, nil, err
+	}
+	out := make([]view.Block, len(list))
+	for i, b := range list {
+		out[i] = current(f.blocks[b.UUID], b)
+		out[i].Model = wishes[b.UUID]
+	}
+	return out, list, nil
+}
+
+// current is a block that was read with what may have changed of it since.
+func current(read view.Block, b Block) view.Block {
+	now := seenBy(b)
+	read.Display, read.Channels, read.Tier, read.Starred, read.Person = now.Display, now.Channels, now.Tier, now.Starred, now.Person
+	read.Role, read.Tool = now.Role, now.Tool
+	return read
+}
+
+// readInto reads what blocks say.
+func (l *Library) readInto(ctx context.Context, v identity.Viewer, list []Block, into map[string]view.Block) error {
+	hashes := map[string]bool{}
+	for _, b := range list {
+		hashes[b.Chunk] = true
+	}
+	names := make([]string, 0, len(hashes))
+	for h := range hashes {
+		names = append(names, h)
+	}
+	chunks, err := l.chunks(ctx, v, names)
+	if err != nil {
+		return err
+	}
+	for _, b := range list {
+		c, err := contentOf(b, chunks[b.Chunk])
+		if err != nil { // what it says is gone: rules see that it is there
+			c = Content{}
+		}
+		into[b.UUID] = c.read(b)
+	}
+	return nil
+}
+
+func (p *Planner) followed(lineage string) *followed {
+	f := p.known[lineage]
+	if f == nil {
+		if len(p.known) >= mostFollowed {
+			oldest := ""
+			for id, k := range p.known {
+				if oldest == "" || k.seen.Before(p.known[oldest].seen) {
+					oldest = id
+				}
+			}
+			delete(p.known, oldest)
+		}
+		f = &followed{blocks: map[string]view.Block{}}
+		p.known[lineage] = f
+	}
+	f.seen = p.Now()
+	return f
+}
+
+// mark writes the channels that the policy finds blocks in, and the tiers that follow,
+// where they are not so already.
+func (p *Planner) mark(ctx context.Context, v identity.Viewer, policy *view.Policy, blocks []view.Block, list []Block) error {
+	var out []Marked
+	for i := range blocks {
+		b := &blocks[i]
+		channels := policy.ChannelsOf(b)
+		for _, c := range b.Channels { // a model's, or of another policy: they stay
+			if !slices.Contains(channels, c) {
+				channels = append(channels, c)
+			}
+		}
+		changed := len(channels) != len(b.Channels)
+		b.Channels = channels
+		tier := policy.TierOf(b)
+		if list[i].TierBy == view.ByPerson {
+			tier = b.Tier
+		}
+		if changed || tier != b.Tier {
+			out = append(out, Marked{UUID: b.UUID, Channels: append([]string{}, channels...), Tier: Tier(tier)})
+		}
+		b.Tier = tier
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return p.Library.MarkPalace(ctx, v, out)
+}
+
+// Epochs are those that the proxy has opened for a client, the oldest first.
+func (p *Planner) Epochs(client string) (list []view.Epoch) {
+	raw, err := os.ReadFile(filepath.Join(p.Dir, epochsDir, view.FileName(client)))
+	if err != nil || json.Unmarshal(raw, &list) != nil {
+		return nil // none yet, or one that is being written: the next exchange sees it
+	}
+	return list
+}
+
+// write gives a plan to the proxy, where the policy lets views be; else it takes away
+// what was given.
+func (p *Planner) write(plan view.Plan) error {
+	path := filepath.Join(p.Dir, viewsDir, view.FileName(plan.Client))
+	if plan.Mode != view.Live {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	raw, err := json.Marshal(plan)
+	if err != nil {
+		return err
+	}
+	return writeWhole(path, raw)
+}
+
+// writeWhole writes a file so that who reads it sees all of it or the one before.
+func writeWhole(path string, raw []byte) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name()) // best effort: the error is told
+		}
+	}()
+	_, err = f.Write(raw)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

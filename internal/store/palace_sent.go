@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/palace"
+	"liminal/internal/view"
+)
+
+// sentColumns are those of palace_sent beside an exchange, of which most have none.
+const (
+	sentColumns = `coalesce(n.epoch, 0), coalesce(n.why, ''), coalesce(n.refused, ''), coalesce(n.size, 0), coalesce(n.hash, '')`
+	sentTable   = ` LEFT JOIN palace_sent n ON n.user_id = x.user_id AND n.exchange_id = x.id`
+)
+
+func sentDest(s *palace.Sent) []any { return []any{&s.Epoch, &s.Why, &s.Refused, &s.Size, &s.Hash} }
+
+// sent is what was read of an exchange; nil: it was sent as it was.
+func sent(s palace.Sent) *palace.Sent {
+	if s.Why == "" {
+		return nil
+	}
+	return &s
+}
+
+// PutSent implements palace.Tx.
+func (p *palaceTx) PutSent(exchange string, s palace.Sent) error {
+	_, err := p.tx.Exec(`INSERT INTO palace_sent (user_id, exchange_id, epoch, client, why, refused, size, hash, edits) VALUES (@user, @exchange, @epoch, @client, @why, @refused, @size, @hash, @edits)`,
+		Args{"user": p.user, "exchange": exchange, "epoch": s.Epoch, "client": writable(s.Client), "why": s.Why, "refused": writable(s.Refused), "size": s.Size, "hash": s.Hash, "edits": s.Edits})
+	return err
+}
+
+// PutEpoch implements palace.Tx.
+func (p *palaceTx) PutEpoch(e view.Epoch) error {
+	doc, err := encoded(e, false)
+	if err != nil {
+		return err
+	}
+	lineage := ""
+	if id.Valid(e.Lineage) {
+		lineage = e.Lineage
+	}
+	_, err = p.tx.Exec(`INSERT INTO palace_epoch (user_id, client, number, lineage_id, why, doc, opened_at) VALUES (@user, @client, @number, @lineage, @why, @doc, @opened)
+		ON CONFLICT (user_id, client, number) DO UPDATE SET doc = @doc`,
+		Args{"user": p.user, "client": writable(e.Client), "number": e.Number, "lineage": optional(lineage), "why": e.Why, "doc": doc, "opened": stamp(e.OpenedAt)})
+	return err
+}
+
+// PalaceEpochs implements palace.Records.
+func (s *Store) PalaceEpochs(ctx context.Context, v identity.Viewer, lineage string) (list []palace.Epoch, err error) {
+	args := Args{"user": v.UserID, "lineage": orNil(id.Canonical(lineage)), "most": mostAgents}
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err = all(tx, `SELECT e.doc, (SELECT count(*) FROM palace_sent n WHERE n.user_id = @user AND n.client = e.client AND n.epoch = e.number AND n.why = 'view'),
+			(SELECT count(*) FROM palace_sent n WHERE n.user_id = @user AND n.client = e.client AND n.epoch = e.number AND n.refused <> ''),
+			(SELECT coalesce(sum(x.asked_size - n.size), 0) FROM palace_sent n JOIN palace_exchange x ON x.user_id = n.user_id AND x.id = n.exchange_id
+				WHERE n.user_id = @user AND n.client = e.client AND n.epoch = e.number AND n.why = 'view' AND n.hash <> '')
+			FROM palace_epoch e WHERE e.user_id = @user AND e.lineage_id = @lineage ORDER BY e.number LIMIT @most`, args,
+			func(scan Scan) (e palace.Epoch, err error) {
+				err = scan(decode{&e.Epoch}, &e.Exchanges, &e.Refused, &e.Bytes)
+				return e, err
+			})
+		return err
+	})
+	return list, err
+}
+
+// PalaceEdits implements palace.Records.
+func (s *Store) PalaceEdits(ctx context.Context, v identity.Viewer, exchange string) (edits []byte, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		found, err := first(tx, `SELECT n.edits FROM palace_sent n WHERE n.user_id = @user AND n.exchange_id = @id`, Args{"user": v.UserID, "id": orNil(id.Canonical(exchange))}, &edits)
+		if err == nil && !found {
+			err = missing("exchange")
+		}
+		return err
+	})
+	return edits, err
+}

@@ -1,0 +1,69 @@
+package wire
+
+import (
+	"context"
+	"time"
+
+	"liminal/activities"
+	"liminal/artifacts"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/palace"
+	"liminal/internal/view"
+)
+
+// palaceLibrary is what is known of agents behind the capture proxy: their histories
+// follow the artifacts of the kind policy.palace.
+func (p *Platform) palaceLibrary() *palace.Library {
+	l := palace.NewLibrary(p.store)
+	l.Policies = policies{p.library}
+	return l
+}
+
+// policies gives policies.palace as artifacts.
+type policies struct{ library *artifacts.Library }
+
+// PinFor implements palace.Policies.
+func (p policies) PinFor(ctx context.Context, v identity.Viewer, lineage string) (palace.Pin, error) {
+	a, err := p.library.Palace(ctx, v)
+	if fault.CodeOf(err) == fault.NotFound { // not even the one that ships is stored
+		return palace.Pin{}, nil
+	}
+	if err == nil {
+		a, err = p.library.ResolveVersion(ctx, v, a, lineage)
+	}
+	return palace.Pin{PolicyID: a.ID, Version: a.Version}, err
+}
+
+// PolicyAt implements palace.Policies. Histories that follow what is gone follow the
+// policy that ships.
+func (p policies) PolicyAt(ctx context.Context, v identity.Viewer, pin palace.Pin) (*view.Policy, error) {
+	if pin.PolicyID == "" {
+		return view.Default(), nil
+	}
+	a, err := p.library.At(ctx, v, pin.PolicyID, pin.Version)
+	if fault.CodeOf(err) == fault.NotFound {
+		return view.Default(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return view.Parse(a.Schema)
+}
+
+// startPlanner begins to plan what could be set aside of histories as they grow.
+func (p *Platform) startPlanner(ctx context.Context) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.planner.Run(ctx, p.intake.Owner)
+	}()
+	p.closes("plans for the capture proxy", func() error { cancel(); <-done; return nil })
+}
+
+// palaceSweeps put away what is past its time of what was kept.
+func (p *Platform) palaceSweeps() map[string]activities.Sweep {
+	begin := func(ctx context.Context, userID string) error { return p.engine.Retain(ctx, userID, time.Now()) }
+	return map[string]activities.Sweep{activities.NameRetention: activities.Retention(p.store.PalaceOwners, begin)}
+}

@@ -1,0 +1,14 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/workflow"
+
+	"liminal/activities"
+)
+
+// Palace looks after what the capture proxy kept of a person's agents, id
+// palace:retain:{user}:{hour}. Its steps are those of the artifact that its input
+// names, "palace_retain" (PAL-22). What is handed on are ids.
+func (f *Flows) Palace(ctx workflow.Context, in activities.RunInput, c *Carry) (activities.Result, error) {
+	return f.execute(ctx, in, c)
+}
