@@ -13,9 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"liminal/internal/capture"
 	"liminal/internal/capture/launch"
 	"liminal/internal/capture/proxy"
 	"liminal/internal/config"
+	"liminal/internal/vault"
 )
 
 const (
@@ -94,6 +96,7 @@ type palace struct {
 	*palaceOptions
 	conf config.Config
 	dir  string
+	keys *vault.Ring
 }
 
 func runPalace(ctx context.Context, in *invocation) error {
@@ -143,8 +146,12 @@ func newPalace(in *invocation) (*palace, error) {
 	if conf.Palace.Address == "" {
 		return nil, usageError{errors.New("PALACE_ADDR=off is for liminald dev; the proxy needs an address on loopback, as 127.0.0.1:19848 is")}
 	}
+	keys, err := capture.Keys(conf.Palace.Keys)
+	if err != nil {
+		return nil, usageError{err}
+	}
 	o, _ := in.own.(*palaceOptions)
-	return &palace{in, o, conf, conf.PalaceDir()}, nil
+	return &palace{in, o, conf, conf.PalaceDir(), keys}, nil
 }
 
 // lookUp is a variable of an environment, "" where it is not set.
@@ -158,11 +165,14 @@ func lookUp(environ []string, name string) (value string) {
 }
 
 // options are those of a proxy of these settings.
-func (p *palace) options() proxy.Options { return proxyOptions(p.conf, p.logger(p.conf.Log)) }
+func (p *palace) options() proxy.Options {
+	return proxyOptions(p.conf, p.keys, p.logger(p.conf.Log))
+}
 
-func proxyOptions(c config.Config, log *slog.Logger) proxy.Options {
+func proxyOptions(c config.Config, keys *vault.Ring, log *slog.Logger) proxy.Options {
 	return proxy.Options{
-		Dir: c.PalaceDir(), Address: c.Palace.Address, Upstream: c.Palace.Upstream,
+		Keys: keys,
+		Dir:  c.PalaceDir(), Address: c.Palace.Address, Upstream: c.Palace.Upstream,
 		Memory: int64(c.Palace.Memory), Disk: int64(c.Palace.Disk), Version: buildVersion(), Log: log,
 	}
 }
@@ -176,7 +186,12 @@ func (s *serving) servePalace(c config.Config, log *slog.Logger) (at, why string
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	o := proxyOptions(c, log)
+	keys, err := capture.Keys(c.Palace.Keys)
+	if err != nil {
+		cancel()
+		return "", "not served here: " + err.Error()
+	}
+	o := proxyOptions(c, keys, log)
 	o.Ready = func(address string) error { ready <- address; return nil }
 	go func() { ended <- proxy.Serve(ctx, o) }()
 	select {
@@ -222,10 +237,10 @@ func becomePalace(ctx context.Context, t terminal) int {
 }
 
 // handedOn is what a proxy that we start gets of our environment: no key of
-// anybody is among it.
+// a backend is among it, but those that it is to encrypt with.
 var handedOn = []string{
 	"HOME", "PATH", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "GODEBUG", "GOMEMLIMIT", "GOGC",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "PALACE_MEMORY", "PALACE_DISK", "LIMINAL_LOG_FORMAT",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "PALACE_MEMORY", "PALACE_DISK", "PALACE_KEYS", "LIMINAL_LOG_FORMAT",
 }
 
 // proxyCommand prepares a proxy in a process of its own.

@@ -40,7 +40,7 @@ func becomeAgent() {
 	first := ask()
 	if dir := os.Getenv("KILLS"); dir != "" {
 		for kept := false; !kept; { // until the disk has it
-			for e, err := range capture.Exchanges(proxy.SpoolDir(dir), nil) {
+			for e, err := range capture.Exchanges(proxy.SpoolDir(dir), nil, nil) {
 				kept = kept || err == nil && e.Ending != nil
 			}
 		}

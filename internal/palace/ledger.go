@@ -239,11 +239,14 @@ func (t *taking) suppose(led *ledger, c *Cost) {
 	if led.beside == nil {
 		led.beside = led.cache.Beside()
 	}
+	if t.e.Sent != nil {
+		t.e.Sent.Raw, t.e.Sent.RawUSD = nil, nil // of a transaction that is run again
+	}
 	followed := led.apart[c.LineageID]
 	if !followed {
 		led.beside.Adopt(led.cache)
 		led.apart[c.LineageID] = true
-		followed = t.raw.Sent.Opens && t.raw.Sent.Epoch == 1
+		followed = t.opens
 	}
 	p := t.whole
 	if t.e.Sent == nil {
@@ -320,6 +323,21 @@ func promptOf(r *capture.Exchange, a asked) view.Prompt {
 	return p
 }
 
+// sentPrompt is the request that reached the backend, as the cache sees it: what was
+// charged is that one, which need not be the client's.
+func (r *reader) sentPrompt(raw *capture.Exchange, asked asked) view.Prompt {
+	epoch := 0
+	if raw.Sent != nil {
+		epoch = raw.Sent.Epoch
+		if body, err := raw.Sent.Of(raw.Asked); err == nil { // else something in it is masked: nearly that
+			asked = r.readAsked(body, nil)
+		}
+	}
+	p := promptOf(raw, asked)
+	p.Epoch = epoch
+	return p
+}
+
 // promptParts are parts as the cache sees them. counts are how many of them each
 // message has; nil: that is not asked.
 func promptParts(list []part, counts []int, in view.Section) []view.PromptPart {
@@ -351,7 +369,9 @@ func offeredTools(raw []byte) (list []view.PromptPart) {
 			continue
 		}
 		name, _ := v["name"].(string)
-		list = append(list, view.PromptPart{Section: view.InTools, Key: hashOfBlock("tool", v)[:keyLength], Name: shortened(name), Bytes: e.To - e.From, Mark: markOf(v["cache_control"])})
+		p := view.PromptPart{Section: view.InTools, Name: shortened(name), Bytes: e.To - e.From, Mark: markOf(v["cache_control"])}
+		p.Key = hashOfBlock("tool", v)[:keyLength]
+		list = append(list, p)
 	}
 	return list
 }

@@ -69,6 +69,23 @@ func (c *control) own() *http.ServeMux {
 	return mux
 }
 
+// AskPlatform asks the platform on a palace folder for one of its paths.
+func AskPlatform(ctx context.Context, dir, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://platform"+path, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := socketTransport(dir, platformSocket).RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the platform answers %s to %s", resp.Status, path)
+	}
+	return json.NewDecoder(resp.Body).Decode(into)
+}
+
 // ListenPlatform opens the socket at which a platform answers. One that lies there is
 // of a platform which has ended, or ends to be asked.
 func ListenPlatform(ctx context.Context, dir string) (net.Listener, error) {

@@ -2663,6 +2663,12 @@ export interface PagePalaceBlock {
   next_cursor: string | null;
 }
 
+export interface PagePalaceEpoch {
+  data: PalaceEpoch[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
 export interface PagePalaceEvent {
   data: PalaceEvent[];
   /** opaque; null on the last page */
@@ -2770,6 +2776,8 @@ export interface PalaceBlock {
   created_at: string;
   deleted_at: string | null;
   display_id: number | null;
+  erased_at: string | null;
+  erased_by?: string;
   exchange: string;
   form: string;
   generation: number;
@@ -2785,6 +2793,15 @@ export interface PalaceBlock {
   tool: string;
   uuid: string;
   wish: string;
+}
+
+export interface PalaceChange {
+  from: number;
+  is: string;
+  message: number;
+  result?: string;
+  to: number;
+  was: string;
 }
 
 export interface PalaceClassifyAgent {
@@ -2811,11 +2828,13 @@ export interface PalaceContent {
   archived_at: string | null;
   block_type: string;
   channels: string[];
-  /** its JSON; of a stream, what its events make together */
+  /** its JSON without the secrets that were found in it; of a stream, what its events make together; null: it was erased */
   content: unknown;
   created_at: string;
   deleted_at: string | null;
   display_id: number | null;
+  erased_at: string | null;
+  erased_by?: string;
   exchange: string;
   form: string;
   generation: number;
@@ -2866,6 +2885,16 @@ export interface PalaceDecision {
   remove: number[];
 }
 
+export interface PalaceDiff {
+  changes: PalaceChange[];
+  /** its number; 0: none was in force */
+  epoch: number;
+  request_size: number;
+  sent_size: number;
+  /** view, left or raw; empty: the request was sent as it was */
+  why: string;
+}
+
 export interface PalaceDifference {
   at: number;
   before: string;
@@ -2879,9 +2908,37 @@ export interface PalaceDisplayFigures {
   used: number;
 }
 
+export interface PalaceEpoch {
+  at?: number;
+  born?: number;
+  bytes_less: number;
+  client: string;
+  ended?: string;
+  ended_at?: string;
+  exchanges: number;
+  kept?: ViewKept[];
+  lineage: string;
+  number: number;
+  opened_at: string;
+  policy: string;
+  predicted: ViewEstimate;
+  recall?: boolean;
+  refused: number;
+  replace: ViewReplacement[];
+  why: string;
+}
+
 export interface PalaceEpochInputBody {
   /** false: leave it to the policy again */
   open: boolean;
+}
+
+export interface PalaceErasure {
+  blocks: number;
+  bytes: number;
+  chunks: number;
+  exchanges: number;
+  spool_records: number;
 }
 
 export interface PalaceEvent {
@@ -2918,6 +2975,7 @@ export interface PalaceExchange {
   request: PalaceKept;
   request_id: string;
   response: PalaceKept;
+  sent?: Sent;
   started_at: string;
   status: number;
   stop_reason: string;
@@ -2954,6 +3012,7 @@ export interface PalaceExchangeHeads {
   request_id: string;
   response: PalaceKept;
   response_header: Record<string, string[]> | null;
+  sent?: Sent;
   started_at: string;
   status: number;
   stop_reason: string;
@@ -3016,6 +3075,8 @@ export interface PalaceLineageView {
   /** the artifact that the history follows; none: the policy that ships */
   policy_id?: string;
   policy_version: number;
+  /** what requests in a view cost, and what the client's own would have */
+  saved: PalaceSaved;
 }
 
 export interface PalaceMark {
@@ -3052,6 +3113,14 @@ export interface PalaceRulerFigure {
   p50: number;
   p90: number;
   told: boolean;
+}
+
+export interface PalaceSaved {
+  exchanges: number;
+  high_usd: number | null;
+  low_usd: number | null;
+  paid_usd: number | null;
+  raw_usd: number | null;
 }
 
 export interface PalaceStarInputBody {
@@ -3735,7 +3804,7 @@ export interface Run {
   id: string;
   /** of a workflow or a tool by itself; told of a single run */
   input?: Record<string, unknown>;
-  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train';
+  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train' | 'palace';
   /** another person's: what was said, given and found is left out */
   limited?: boolean;
   /** where it stands; missing: it has not begun, or it is over */
@@ -3848,6 +3917,16 @@ export interface Segment {
   text?: string;
   type: string;
   uri?: string;
+}
+
+export interface Sent {
+  epoch: number;
+  raw_usage?: Usage;
+  raw_usd?: number;
+  refused?: string;
+  sha256: string;
+  size: number;
+  why: string;
 }
 
 export interface SessionDone {
@@ -4532,13 +4611,18 @@ export interface ViewBirth {
 }
 
 export interface ViewEpoch {
+  at?: number;
+  born?: number;
   client: string;
   ended?: string;
+  ended_at?: string;
+  kept?: ViewKept[];
   lineage: string;
   number: number;
   opened_at: string;
   policy: string;
   predicted: ViewEstimate;
+  recall?: boolean;
   replace: ViewReplacement[];
   why: string;
 }
@@ -4553,11 +4637,19 @@ export interface ViewEstimate {
   thinking: number;
 }
 
+export interface ViewKept {
+  at: string;
+  block: string;
+  result: string;
+  why: string;
+}
+
 export interface ViewPlan {
   asked?: boolean;
   birth: ViewBirth;
   client: string;
   cold: number;
+  epochs?: number;
   estimate: ViewEstimate;
   full?: boolean;
   lineage: string;
@@ -5093,6 +5185,28 @@ export interface Ops {
     };
     data: Nothing;
   };
+  /** Erase everything that an agent said, in its histories and beside them */
+  erasePalaceAgent: {
+    path: {
+      /** the small number of it */
+      agent_id: number;
+    };
+    data: PalaceErasure;
+  };
+  /** Erase what a block says, wherever it was sent; its row and its hash stay */
+  erasePalaceBlock: {
+    path: {
+      id: string;
+    };
+    data: PalaceErasure;
+  };
+  /** Erase everything that one history said */
+  erasePalaceLineage: {
+    path: {
+      id: string;
+    };
+    data: PalaceErasure;
+  };
   /** What may be uploaded */
   fileLimits: {
     data: Allowance;
@@ -5330,7 +5444,7 @@ export interface Ops {
       artifact_id?: string;
       /** next_cursor of the page before */
       cursor?: string;
-      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train';
+      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train' | 'palace';
       limit?: number;
       status?: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
     };
@@ -5495,12 +5609,27 @@ export interface Ops {
     };
     data: PalaceCosts;
   };
+  /** What of a request was sent otherwise */
+  palaceDiff: {
+    path: {
+      id: string;
+    };
+    data: PalaceDiff;
+  };
   /** Where a request and the one before it in its history begin to differ */
   palaceDifference: {
     path: {
       id: string;
     };
     data: PalaceDifference;
+  };
+  /** The epochs of a history, the oldest first: what was set aside, why, and what became of it */
+  palaceEpochs: {
+    query: {
+      /** the id of a history */
+      lineage: string;
+    };
+    data: PagePalaceEpoch;
   };
   /** What became of blocks and histories, who did it and why, the newest first */
   palaceEvents: {
@@ -6054,6 +6183,9 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   endConnection: ['DELETE', '/v1/connections/{name}'],
   endOtherSessions: ['DELETE', '/v1/auth/sessions'],
   endSession: ['DELETE', '/v1/auth/sessions/{id}'],
+  erasePalaceAgent: ['POST', '/v1/palace/agents/{agent_id}/erase'],
+  erasePalaceBlock: ['POST', '/v1/palace/blocks/{id}/erase'],
+  erasePalaceLineage: ['POST', '/v1/palace/lineages/{id}/erase'],
   fileLimits: ['GET', '/v1/files/limits'],
   forgetLearnt: ['POST', '/v1/learning/forget'],
   getTraining: ['GET', '/v1/training/{id}'],
@@ -6103,7 +6235,9 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   palaceClassify: ['POST', '/v1/palace/classify'],
   palaceContext: ['GET', '/v1/palace/agents/{agent_id}/context'],
   palaceCosts: ['GET', '/v1/palace/costs'],
+  palaceDiff: ['GET', '/v1/palace/exchanges/{id}/diff'],
   palaceDifference: ['GET', '/v1/palace/exchanges/{id}/difference'],
+  palaceEpochs: ['GET', '/v1/palace/epochs'],
   palaceEvents: ['GET', '/v1/palace/events'],
   palaceExchange: ['GET', '/v1/palace/exchanges/{id}'],
   palaceExchanges: ['GET', '/v1/palace/exchanges'],
