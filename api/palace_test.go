@@ -21,13 +21,16 @@ type spooledThings struct{ agent, exchange, block, lineage string }
 const keptBody = `{"model":"m","system":"` + mark + `","messages":[{"role":"user","content":"` + mark + `"}]}`
 
 // keeps takes an exchange of the person's agent in.
-func (p *person) keeps() spooledThings {
+func (p *person) keeps() spooledThings { p.Helper(); return p.keepsBody(keptBody) }
+
+// keepsBody takes one of another request in.
+func (p *person) keepsBody(body string) spooledThings {
 	p.Helper()
 	dir, v := p.TempDir(), p.viewer()
 	spool, err := capture.Open(capture.Options{Dir: dir, Memory: 1 << 20, Disk: 1 << 30, Log: slog.New(slog.DiscardHandler)})
 	p.must(err)
 	exchange := id.New()
-	r := spool.Begin(capture.Request{ID: exchange, Agent: mark, Project: mark, Started: time.Now(), Method: http.MethodPost, Path: "/v1/messages", Size: int64(len(keptBody)), Header: http.Header{"X-Claude-Code-Session-Id": {id.New()}}}, []byte(keptBody))
+	r := spool.Begin(capture.Request{ID: exchange, Agent: mark, Project: mark, Started: time.Now(), Method: http.MethodPost, Path: "/v1/messages", Size: int64(len(body)), Header: http.Header{"X-Claude-Code-Session-Id": {id.New()}}}, []byte(body))
 	r.Answer(http.StatusOK, http.Header{"Content-Type": {"application/json"}})
 	r.Chunk([]byte(`{"type":"message","model":"m","content":[{"type":"text","text":"` + mark + `"}],"usage":{"input_tokens":8,"output_tokens":2}}`))
 	r.End(capture.Ending{Ended: time.Now(), Complete: true})
@@ -123,8 +126,6 @@ func TestAPersonSaysWhatAgentsSee(t *testing.T) {
 	}
 }
 
-func lineageOf(of belongings) string { return of.kept.lineage }
-
 // A model without a price costs nothing that is known, which is not nothing.
 //
 // Requirements: OBS-09
@@ -165,6 +166,8 @@ func TestWhatCapturedExchangesCostIsReadAtTheAPI(t *testing.T) {
 
 func exchangeOf(of belongings) string { return of.kept.exchange }
 
+func lineageOf(of belongings) string { return of.kept.lineage }
+
 func blockOf(of belongings) string { return of.kept.block }
 
 // palaceWalls are those of what the capture proxy kept. Agents have small numbers,
@@ -184,6 +187,9 @@ var palaceWalls = map[string]wall{
 	"GET /v1/palace/blocks/{id}":                byID(blockOf, nil),
 	"GET /v1/palace/blocks/{id}/raw":            byID(blockOf, nil),
 	"PUT /v1/palace/blocks/{id}/tier":           byID(blockOf, map[string]any{"tier": "LONG"}),
+	"POST /v1/palace/blocks/{id}/erase":         byID(blockOf, nil),
+	"POST /v1/palace/lineages/{id}/erase":       byID(lineageOf, nil),
+	"POST /v1/palace/agents/{agent_id}/erase":   noAgent,
 	"PUT /v1/palace/blocks/{id}/star":           byID(blockOf, map[string]any{"starred": true}),
 	"PUT /v1/palace/blocks/{id}/keep":           byID(blockOf, map[string]any{"keep": true}),
 	"GET /v1/palace/events":                     ofBlock,

@@ -222,10 +222,15 @@ func TestOpenAIsClientIsCapturedAndItsBlocksAreLookedAtOnTheCommandLine(t *testi
 	if out, _ := x.palace(0, "doctor", "--json"); !strings.Contains(out, `"check": "platform"`) || strings.Contains(out, `"failed"`) {
 		t.Errorf("doctor: %s", out)
 	}
+	x.palace(2, "erase", "agent", number)
 	x.gone()
 	if _, said, code := x.within(x.dir, append(env, "PLAYED=1"), "replay", number, "--", "node", script); code != 0 || !strings.Contains(said, "4 requests answered") {
 		t.Errorf("played: %d: %s", code, said)
 	}
+	if out, _ := x.palace(0, "erase", "agent", number, "--yes"); !strings.Contains(out, "4 exchanges erased") {
+		t.Errorf("erase: %s", out)
+	}
+	x.palace(1, "replay", number)
 	x.kill()
 	if _, said := x.palace(3, "agents"); !strings.Contains(said, "no platform runs on this data folder") {
 		t.Errorf("without a platform: %s", said)

@@ -14,7 +14,7 @@
 # versions below. One that a registry does not give is left out, loudly.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-litellm_version=1.110.2
+litellm_version=1.105.7
 router_version=2.0.0
 cache=$PWD/.cache/palace-rivals
 python=${PYTHON:-python3}

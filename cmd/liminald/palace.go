@@ -13,9 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"liminal/internal/capture"
 	"liminal/internal/capture/launch"
 	"liminal/internal/capture/proxy"
 	"liminal/internal/config"
+	"liminal/internal/vault"
 )
 
 const (
@@ -72,6 +74,8 @@ What the platform makes of it is asked of one that runs on the same data folder
   cost [AGENT]       what exchanges took and cost, by day and model, and what cache
                      misses cost
   misses [AGENT]     exchanges that the prompt cache gave less than it had, and why
+  erase block BLOCK… --yes, erase lineage ID --yes, erase agent AGENT --yes
+                     remove what was said for ever, here and in the spool
   diff EXCHANGE      what of a request a view sent otherwise than the client did
   replay LINEAGE     be a backend that answers with what was recorded, until it is
                      stopped or, with -- COMMAND, while that runs. An agent's
@@ -107,6 +111,7 @@ ask them back.`,
 			fs.IntVar(&o.last, "last", 50, "of list, agents and misses: how many, 0 for all")
 			fs.IntVar(&o.days, "days", 30, "of cost: how many days, with today")
 			fs.BoolVar(&o.off, "off", false, "of star, keep and drop: take it back")
+			fs.BoolVar(&o.yes, "yes", false, "of erase: do it")
 			fs.BoolVar(&o.timing, "timing", false, "of replay: play each piece when it came, not at once")
 			fs.StringVar(&o.match, "match", "history", "of replay: answer a request with the history of a recorded one (history), or the one with as many answers before it (turn), for an agent with other prompts")
 			fs.StringVar(&o.listen, "listen", "127.0.0.1:0", "of replay: host:port on a loopback address; port 0 picks a free one")
@@ -117,7 +122,7 @@ ask them back.`,
 }
 
 type palaceOptions struct {
-	json, timing, off         bool
+	json, timing, off, yes    bool
 	name, part, client, match string
 	listen                    string
 	last, days                int
@@ -129,6 +134,7 @@ type palace struct {
 	*palaceOptions
 	conf config.Config
 	dir  string
+	keys *vault.Ring
 }
 
 // palaceVerb is what `palace` may be followed by.
@@ -160,6 +166,7 @@ func palaceVerbs() map[string]palaceVerb {
 		"drop":     {(*palace).drop, 1, anyNumber, needsBlock},
 		"cost":     {(*palace).cost, 0, 1, ""},
 		"misses":   {(*palace).misses, 0, 1, ""},
+		"erase":    {(*palace).erase, 2, anyNumber, "what to erase, as in: liminald palace erase block 42 --yes"},
 		"diff":     {(*palace).diff, 1, 1, "the id of an exchange; liminald palace list has them"},
 		"replay":   {(*palace).replay, 1, anyNumber, "a lineage, or the number of an agent; liminald palace agents has both"},
 	}
@@ -201,8 +208,12 @@ func newPalace(in *invocation) (*palace, error) {
 	if conf.Palace.Address == "" {
 		return nil, usageError{errors.New("PALACE_ADDR=off is for liminald dev; the proxy needs an address on loopback, as 127.0.0.1:19848 is")}
 	}
+	keys, err := capture.Keys(conf.Palace.Keys)
+	if err != nil {
+		return nil, usageError{err}
+	}
 	o, _ := in.own.(*palaceOptions)
-	return &palace{in, o, conf, conf.PalaceDir()}, nil
+	return &palace{in, o, conf, conf.PalaceDir(), keys}, nil
 }
 
 // lookUp is a variable of an environment, "" where it is not set.
@@ -216,11 +227,14 @@ func lookUp(environ []string, name string) (value string) {
 }
 
 // options are those of a proxy of these settings.
-func (p *palace) options() proxy.Options { return proxyOptions(p.conf, p.logger(p.conf.Log)) }
+func (p *palace) options() proxy.Options {
+	return proxyOptions(p.conf, p.keys, p.logger(p.conf.Log))
+}
 
-func proxyOptions(c config.Config, log *slog.Logger) proxy.Options {
+func proxyOptions(c config.Config, keys *vault.Ring, log *slog.Logger) proxy.Options {
 	return proxy.Options{
-		Dir: c.PalaceDir(), Address: c.Palace.Address, Upstream: c.Palace.Upstream, OpenAI: c.Palace.OpenAI,
+		Keys: keys,
+		Dir:  c.PalaceDir(), Address: c.Palace.Address, Upstream: c.Palace.Upstream, OpenAI: c.Palace.OpenAI,
 		Memory: int64(c.Palace.Memory), Disk: int64(c.Palace.Disk), Version: buildVersion(), Log: log,
 	}
 }
@@ -234,7 +248,12 @@ func (s *serving) servePalace(c config.Config, log *slog.Logger) (at, why string
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	o := proxyOptions(c, log)
+	keys, err := capture.Keys(c.Palace.Keys)
+	if err != nil {
+		cancel()
+		return "", "not served here: " + err.Error()
+	}
+	o := proxyOptions(c, keys, log)
 	o.Ready = func(address string) error { ready <- address; return nil }
 	go func() { ended <- proxy.Serve(ctx, o) }()
 	select {
@@ -280,10 +299,10 @@ func becomePalace(ctx context.Context, t terminal) int {
 }
 
 // handedOn is what a proxy that we start gets of our environment: no key of
-// anybody is among it.
+// a backend is among it, but those that it is to encrypt with.
 var handedOn = []string{
 	"HOME", "PATH", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "GODEBUG", "GOMEMLIMIT", "GOGC",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "PALACE_MEMORY", "PALACE_DISK", "LIMINAL_LOG_FORMAT",
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "PALACE_MEMORY", "PALACE_DISK", "PALACE_KEYS", "LIMINAL_LOG_FORMAT",
 }
 
 // proxyCommand prepares a proxy in a process of its own.

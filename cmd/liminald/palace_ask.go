@@ -20,11 +20,13 @@ import (
 	"liminal/internal/remote"
 )
 
-// platform is the one that runs on the same data folder. It is reached by its socket
-// there, which the system opens to the folder's owner only, so that nobody signs in.
-func (p *palace) platform() *remote.Server {
-	return remote.Beside("http://127.0.0.1", proxy.Platform(p.dir))
+// platformOn is the platform on a palace folder. It is reached by its socket there, which
+// the system opens to the folder's owner only, so that nobody signs in.
+func platformOn(dir string) *remote.Server {
+	return remote.Beside("http://127.0.0.1", proxy.Platform(dir))
 }
+
+func (p *palace) platform() *remote.Server { return platformOn(p.dir) }
 
 // told makes what a platform says of a question an error of this command.
 func (p *palace) told(err error) error {

@@ -25,7 +25,7 @@ func (p *palace) doctor(ctx context.Context) error {
 	if running == nil {
 		found = append(found, checkKept(status))
 	}
-	found = append(found, p.checkPlatform(ctx), checkBackend(ctx, "backend", p.conf.Palace.Upstream, "PALACE_UPSTREAM"))
+	found = append(found, p.checkPlatform(ctx), checkPalace(ctx, p.conf), checkBackend(ctx, "backend", p.conf.Palace.Upstream, "PALACE_UPSTREAM"))
 	if lookUp(p.environ, "PALACE_OPENAI_UPSTREAM") != "" { // else nobody may use it, and nothing is sent there
 		found = append(found, checkBackend(ctx, "backend of /openai/", p.conf.Palace.OpenAI, "PALACE_OPENAI_UPSTREAM"))
 	}

@@ -22,6 +22,8 @@ type Palace struct {
 	// Memory and Disk bound what is kept of exchanges, in bytes: held until it is
 	// written, and written.
 	Memory, Disk int
+	// Keys encrypt what is kept, as id:base64[,id:base64]; "": it is plain.
+	Keys string
 }
 
 // PalaceDir is the folder of the capture proxy.
@@ -60,8 +62,12 @@ func palace() []Variable {
 			set: func(c *Config, s string) error { return bytes(&c.Palace.Memory, s) },
 		},
 		{
-			Name: "PALACE_DISK", Default: "20GB", Doc: "disk for what the capture proxy keeps; the oldest makes room",
+			Name: "PALACE_DISK", Default: "20GB", Doc: "disk for what the capture proxy keeps, and as much for what the store has of it; the oldest makes room",
 			set: func(c *Config, s string) error { return bytes(&c.Palace.Disk, s) },
+		},
+		{
+			Name: "PALACE_KEYS", Secret: true, Doc: "keys that encrypt what the capture proxy keeps, as id:base64[,id:base64]; the first encrypts",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Palace.Keys, s) },
 		},
 	}
 }

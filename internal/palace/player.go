@@ -53,6 +53,7 @@ type PlayerOptions struct {
 type Player struct {
 	PlayerOptions
 	bodies  Bodies
+	reader  *reader
 	answers map[string][]Recorded // to one history, in their order
 	known   []heard               // histories that are played
 
@@ -70,7 +71,7 @@ type heard struct {
 // NewPlayer prepares a player; list is in the order in which it was recorded. skipped
 // says of what cannot be played why.
 func NewPlayer(ctx context.Context, bodies Bodies, list []Recorded, o PlayerOptions) (p *Player, skipped []string, err error) {
-	p = &Player{PlayerOptions: o, bodies: bodies, answers: map[string][]Recorded{}, next: map[string]int{}, ids: map[string]bool{}}
+	p = &Player{PlayerOptions: o, bodies: bodies, reader: newReader(), answers: map[string][]Recorded{}, next: map[string]int{}, ids: map[string]bool{}}
 	asked := make([][]byte, len(list))
 	var played []int
 	for i, r := range list {
@@ -89,7 +90,7 @@ func NewPlayer(ctx context.Context, bodies Bodies, list []Recorded, o PlayerOpti
 	// A name may stand in what was said before the client gave it.
 	for _, i := range played {
 		r := list[i]
-		h := historyOf(capture.Request{Method: r.Method, Path: r.Path, Query: r.Query, Header: r.Heads.Asked}, nameless(asked[i], p.ids))
+		h := p.historyOf(capture.Request{Method: r.Method, Path: r.Path, Query: r.Query, Header: r.Heads.Asked}, nameless(asked[i], p.ids))
 		asked[i] = nil
 		if p.ByTurn && h.class == turns && r.LineageID != p.Lineage {
 			continue
@@ -142,8 +143,8 @@ type history struct {
 	body    []byte
 }
 
-func historyOf(r capture.Request, body []byte) history {
-	a := readRequest(r.Path, body)
+func (p *Player) historyOf(r capture.Request, body []byte) history {
+	a := p.reader.readRequest(r.Path, body, nil)
 	h := history{class: string(kindOf(r, a, body)), path: r.Path, parts: a.messages, stream: a.stream, body: body}
 	if h.class == string(Main) || h.class == string(Subagent) {
 		h.class = turns
@@ -181,7 +182,11 @@ const (
 func names(into map[string]bool, header http.Header, path string, body []byte) {
 	found := []string{header.Get(capture.SessionHeader), header.Get(capture.AgentHeader), header.Get(codexSession), header.Get(codexThread), header.Get(codexParent)}
 	if protocolOf(path) == anthropic {
-		found = append(found, readAsked(body).session)
+		for name, v := range capture.Members(body, 0) {
+			if name == "metadata" {
+				found = append(found, capture.SessionOf(body[v.From:v.To]))
+			}
+		}
 	}
 	for _, name := range found {
 		if len(name) >= shortestName && len(into) < mostNames {
@@ -232,7 +237,7 @@ func (p *Player) answerTo(r *http.Request, body []byte) (*Recorded, unanswered) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	names(p.ids, r.Header, r.URL.Path, body)
-	h := historyOf(capture.Request{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header}, nameless(body, p.ids))
+	h := p.historyOf(capture.Request{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header}, nameless(body, p.ids))
 	key := h.key(p.ByTurn)
 	list := p.answers[key]
 	if list == nil {
@@ -274,7 +279,7 @@ func (p *Player) unknown(r *http.Request, h history) unanswered {
 	}
 	was, is := "", ""
 	if body, err := p.bodies.Request(r.Context(), best.exchange); err == nil { // then without the words
-		then := historyOf(capture.Request{Method: r.Method, Path: best.path}, nameless(body, p.ids))
+		then := p.historyOf(capture.Request{Method: r.Method, Path: best.path}, nameless(body, p.ids))
 		if common < len(then.parts) {
 			was, is = difference(then.text(common), h.text(common))
 		}

@@ -39,7 +39,7 @@ func protocolOf(path string) protocol {
 }
 
 // readRequest reads the body of a request in the protocol of its path.
-func readRequest(path string, body []byte) asked {
+func (r *reader) readRequest(path string, body []byte, spans []hashedSpan) asked {
 	switch protocolOf(path) {
 	case chat:
 		return readChat(body)
@@ -48,7 +48,7 @@ func readRequest(path string, body []byte) asked {
 	case otherOpenAI:
 		return asked{}
 	}
-	return readAsked(body)
+	return r.readAsked(body, spans)
 }
 
 // readResponse reads a response likewise.

@@ -126,7 +126,12 @@ func (l *Library) seen(ctx context.Context, v identity.Viewer, blocks []Block) (
 		return nil, err
 	}
 	for _, b := range blocks {
-		c, err := contentOf(b, chunks[b.Chunk])
+		body, ok := chunks[b.Chunk]
+		if !ok || b.ErasedAt != nil {
+			out = append(out, Seen{Block: b})
+			continue
+		}
+		c, err := contentOf(b, body)
 		if err != nil {
 			return nil, err
 		}

@@ -66,6 +66,7 @@ type Status struct {
 	Started time.Time     `json:"started"`
 	Traffic Counts        `json:"traffic"`
 	Spool   capture.Stats `json:"spool"`
+	Sealed  bool          `json:"encrypted"` // what is kept, with PALACE_KEYS
 	Runs    []Run         `json:"runs"`
 }
 
@@ -88,7 +89,7 @@ func (c *control) granted() Granted {
 }
 
 func (c *control) status(w http.ResponseWriter, _ *http.Request) {
-	s := Status{Granted: c.granted(), PID: os.Getpid(), Started: c.started, Traffic: c.proxy.Counts(), Spool: c.spool.Stats(), Runs: []Run{}}
+	s := Status{Granted: c.granted(), PID: os.Getpid(), Started: c.started, Traffic: c.proxy.Counts(), Spool: c.spool.Stats(), Sealed: c.options.Keys != nil, Runs: []Run{}}
 	c.mu.Lock()
 	for l := range c.leases {
 		s.Runs = append(s.Runs, Run{l.Agent, l.PID, l.Started})

@@ -71,7 +71,7 @@ func TestOpenAIsProtocolHasABackendOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var paths []string
-	for e, err := range capture.Exchanges(SpoolDir(dir), nil) {
+	for e, err := range capture.Exchanges(SpoolDir(dir), nil, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"liminal/internal/capture"
 	"liminal/internal/filelock"
+	"liminal/internal/vault"
 )
 
 const (
@@ -41,6 +42,8 @@ type Options struct {
 	OpenAI string
 	// Memory and Disk bound the spool, in bytes.
 	Memory, Disk int64
+	// Keys seal what is kept; nil: it is plain.
+	Keys *vault.Ring
 	// Idle, unless 0, ends the proxy when no command has held it for so long and
 	// nothing passes: it was started by one.
 	Idle    time.Duration
@@ -75,7 +78,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	spool, err := capture.Open(capture.Options{Dir: SpoolDir(o.Dir), Memory: o.Memory, Disk: o.Disk, Log: o.Log})
+	spool, err := capture.Open(capture.Options{Dir: SpoolDir(o.Dir), Memory: o.Memory, Disk: o.Disk, Keys: o.Keys, Log: o.Log})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -2651,8 +2651,26 @@ export interface PageLearningEvent {
   next_cursor: string | null;
 }
 
-export interface PagePalaceAgentState {
-  data: PalaceAgentState[];
+export interface PagePalaceAgent {
+  data: PalaceAgent[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PagePalaceBlock {
+  data: PalaceBlock[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PagePalaceEpoch {
+  data: PalaceEpoch[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PagePalaceEvent {
+  data: PalaceEvent[];
   /** opaque; null on the last page */
   next_cursor: string | null;
 }
@@ -2745,41 +2763,21 @@ export interface PalaceAgent {
   usd: number | null;
 }
 
-export interface PalaceAgentState {
-  agent_id: number;
-  created_at: string;
-  /** of all of its histories */
-  exchanges: number;
-  id: string;
-  kind: string;
-  /** the history that grew last; none: it has none */
-  lineage?: PalaceLineage;
-  /** how many histories it has */
-  lineages: number;
-  name: string;
-  parent_id?: string;
-  project: string;
-  seen_at: string;
-  /** of the active blocks of that history; what is missing to its input_tokens and output_tokens is the system prompt and the tools */
-  tokens_by_type: Record<string, number>;
-}
-
-export interface PalaceAppearance {
-  agent: string;
-  agent_id: number;
-  blocks: number;
-  lineage: string;
-  position: number;
+export interface PalaceAnnounceInputBody {
+  text: string;
 }
 
 export interface PalaceBlock {
   active: boolean;
   agent?: string;
+  archived_at: string | null;
   block_type: string;
   channels: string[];
   created_at: string;
   deleted_at: string | null;
   display_id: number | null;
+  erased_at: string | null;
+  erased_by?: string;
   exchange: string;
   form: string;
   generation: number;
@@ -2789,37 +2787,69 @@ export interface PalaceBlock {
   role: string;
   scope: string;
   size: number;
+  starred: boolean;
   tier_by: string;
   tokens: number;
   tool: string;
   uuid: string;
+  wish: string;
+}
+
+export interface PalaceChange {
+  from: number;
+  is: string;
+  message: number;
+  result?: string;
+  to: number;
+  was: string;
+}
+
+export interface PalaceClassifyAgent {
+  /** its number; 0: none, the blocks stand for themselves */
+  agent_id?: number;
+  /** that are active */
+  channels?: string[];
+  task?: string;
+  /** that it uses now */
+  tool?: string;
+  /** of the blocks, how many at the end are asked about; 0: all */
+  window?: number;
+}
+
+export interface PalaceClassifyInputBody {
+  agent_context?: PalaceClassifyAgent;
+  /** display ids */
+  blocks: number[];
 }
 
 export interface PalaceContent {
   active: boolean;
   agent?: string;
+  archived_at: string | null;
   block_type: string;
   channels: string[];
-  /** its JSON; of a stream, what its events make together */
+  /** its JSON without the secrets that were found in it; of a stream, what its events make together; null: it was erased */
   content: unknown;
   created_at: string;
   deleted_at: string | null;
   display_id: number | null;
+  erased_at: string | null;
+  erased_by?: string;
   exchange: string;
   form: string;
   generation: number;
   label: string;
-  /** the histories it stands in, the one that grew last first */
-  places: PalaceAppearance[];
   project: string;
   retention_tier: string;
   role: string;
   scope: string;
   size: number;
+  starred: boolean;
   tier_by: string;
   tokens: number;
   tool: string;
   uuid: string;
+  wish: string;
 }
 
 export interface PalaceCosts {
@@ -2850,6 +2880,21 @@ export interface PalaceDay {
   usd: number | null;
 }
 
+export interface PalaceDecision {
+  add: number[];
+  remove: number[];
+}
+
+export interface PalaceDiff {
+  changes: PalaceChange[];
+  /** its number; 0: none was in force */
+  epoch: number;
+  request_size: number;
+  sent_size: number;
+  /** view, left or raw; empty: the request was sent as it was */
+  why: string;
+}
+
 export interface PalaceDifference {
   at: number;
   before: string;
@@ -2861,6 +2906,49 @@ export interface PalaceDifference {
 export interface PalaceDisplayFigures {
   most: number;
   used: number;
+}
+
+export interface PalaceEpoch {
+  at?: number;
+  born?: number;
+  bytes_less: number;
+  client: string;
+  ended?: string;
+  ended_at?: string;
+  exchanges: number;
+  kept?: ViewKept[];
+  lineage: string;
+  number: number;
+  opened_at: string;
+  policy: string;
+  predicted: ViewEstimate;
+  recall?: boolean;
+  refused: number;
+  replace: ViewReplacement[];
+  why: string;
+}
+
+export interface PalaceEpochInputBody {
+  /** false: leave it to the policy again */
+  open: boolean;
+}
+
+export interface PalaceErasure {
+  blocks: number;
+  bytes: number;
+  chunks: number;
+  exchanges: number;
+  spool_records: number;
+}
+
+export interface PalaceEvent {
+  at: string;
+  block?: string;
+  id: string;
+  lineage?: string;
+  what: string;
+  who: string;
+  why: string;
 }
 
 export interface PalaceExchange {
@@ -2887,6 +2975,7 @@ export interface PalaceExchange {
   request: PalaceKept;
   request_id: string;
   response: PalaceKept;
+  sent?: Sent;
   started_at: string;
   status: number;
   stop_reason: string;
@@ -2923,6 +3012,7 @@ export interface PalaceExchangeHeads {
   request_id: string;
   response: PalaceKept;
   response_header: Record<string, string[]> | null;
+  sent?: Sent;
   started_at: string;
   status: number;
   stop_reason: string;
@@ -2930,10 +3020,24 @@ export interface PalaceExchangeHeads {
   usd: number | null;
 }
 
+export interface PalaceKeepInputBody {
+  /** true: it stays in view; false: it is set aside; null: rules say */
+  keep: boolean | null;
+}
+
 export interface PalaceKept {
   lost?: string;
   sha256?: string;
   size: number;
+}
+
+export interface PalaceLatencyFigures {
+  calls: number;
+  classifier: string;
+  last_us: number;
+  most_us: number;
+  p50_us: number;
+  p99_us: number;
 }
 
 export interface PalaceLineage {
@@ -2956,6 +3060,23 @@ export interface PalaceLineage {
   unpriced: number;
   usd: number | null;
   why?: string;
+}
+
+export interface PalaceLineageView {
+  /** its person wants the epoch to open */
+  asked_at: string | null;
+  /** the oldest first */
+  epochs: ViewEpoch[];
+  /** how many exchanges the history had when the plan was made */
+  exchanges: number;
+  made_at: string;
+  mode: string;
+  plan: ViewPlan;
+  /** the artifact that the history follows; none: the policy that ships */
+  policy_id?: string;
+  policy_version: number;
+  /** what requests in a view cost, and what the client's own would have */
+  saved: PalaceSaved;
 }
 
 export interface PalaceMark {
@@ -2994,12 +3115,25 @@ export interface PalaceRulerFigure {
   told: boolean;
 }
 
+export interface PalaceSaved {
+  exchanges: number;
+  high_usd: number | null;
+  low_usd: number | null;
+  paid_usd: number | null;
+  raw_usd: number | null;
+}
+
+export interface PalaceStarInputBody {
+  starred: boolean;
+}
+
 export interface PalaceStats {
   active: number;
   agents: number;
   blocks: number;
   by_tier: Record<string, number>;
   by_type: Record<string, number>;
+  classifier_latency: PalaceLatencyFigures;
   display_ids: PalaceDisplayFigures;
   exchanges: number;
   lineages: number;
@@ -3353,6 +3487,7 @@ export interface RehearsalReport {
   unknown: number;
   vanished_questions: number;
   verdict: '' | 'pass' | 'warn' | 'second' | 'block';
+  views?: Views;
 }
 
 export interface RehearsedEnd {
@@ -3669,7 +3804,7 @@ export interface Run {
   id: string;
   /** of a workflow or a tool by itself; told of a single run */
   input?: Record<string, unknown>;
-  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train';
+  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train' | 'palace';
   /** another person's: what was said, given and found is left out */
   limited?: boolean;
   /** where it stands; missing: it has not begun, or it is over */
@@ -3782,6 +3917,16 @@ export interface Segment {
   text?: string;
   type: string;
   uri?: string;
+}
+
+export interface Sent {
+  epoch: number;
+  raw_usage?: Usage;
+  raw_usd?: number;
+  refused?: string;
+  sha256: string;
+  size: number;
+  why: string;
 }
 
 export interface SessionDone {
@@ -4460,6 +4605,90 @@ export interface Versions {
   ids: string[];
 }
 
+export interface ViewBirth {
+  cap_bytes: number;
+  duplicates: boolean;
+}
+
+export interface ViewEpoch {
+  at?: number;
+  born?: number;
+  client: string;
+  ended?: string;
+  ended_at?: string;
+  kept?: ViewKept[];
+  lineage: string;
+  number: number;
+  opened_at: string;
+  policy: string;
+  predicted: ViewEstimate;
+  recall?: boolean;
+  replace: ViewReplacement[];
+  why: string;
+}
+
+export interface ViewEstimate {
+  behind: number;
+  extra: number;
+  gain: number;
+  placed: number;
+  removed: number;
+  requests: number;
+  thinking: number;
+}
+
+export interface ViewKept {
+  at: string;
+  block: string;
+  result: string;
+  why: string;
+}
+
+export interface ViewPlan {
+  asked?: boolean;
+  birth: ViewBirth;
+  client: string;
+  cold: number;
+  epochs?: number;
+  estimate: ViewEstimate;
+  full?: boolean;
+  lineage: string;
+  made_at: string;
+  mode: string;
+  pays: boolean;
+  policy: string;
+  replace: ViewReplacement[];
+  warm: number;
+}
+
+export interface ViewReplacement {
+  block: string;
+  bytes: number;
+  label: string;
+  result: string;
+  sum: string;
+  tokens: number;
+}
+
+export interface Views {
+  as_view: boolean;
+  differ: number;
+  epochs: Two;
+  high_usd: number;
+  histories: number;
+  invalid: Two;
+  low_usd: number;
+  recorded_usd: number;
+  regret: BeforeAfter;
+  regretted: Two;
+  requests: number;
+  results: Two;
+  thinking: Two;
+  tokens: Two;
+  told: boolean;
+  usd: BeforeAfter;
+}
+
 export interface Watch {
   artifact_id: string;
   earlier: Period;
@@ -4538,6 +4767,11 @@ export interface Ops {
   addBackend: {
     body: AddBackendInputBody;
     data: ModelBackend;
+  };
+  /** Tell all my agents something */
+  announceToPalace: {
+    body: PalaceAnnounceInputBody;
+    data: PalaceBlock;
   };
   /** Make an approved change the next version, for administrators, and for whom it was learnt from */
   applyPatch: {
@@ -4951,6 +5185,28 @@ export interface Ops {
     };
     data: Nothing;
   };
+  /** Erase everything that an agent said, in its histories and beside them */
+  erasePalaceAgent: {
+    path: {
+      /** the small number of it */
+      agent_id: number;
+    };
+    data: PalaceErasure;
+  };
+  /** Erase what a block says, wherever it was sent; its row and its hash stay */
+  erasePalaceBlock: {
+    path: {
+      id: string;
+    };
+    data: PalaceErasure;
+  };
+  /** Erase everything that one history said */
+  erasePalaceLineage: {
+    path: {
+      id: string;
+    };
+    data: PalaceErasure;
+  };
   /** What may be uploaded */
   fileLimits: {
     data: Allowance;
@@ -4988,6 +5244,14 @@ export interface Ops {
       tz?: string;
     };
     data: Insights;
+  };
+  /** Keep a block in view whatever rules say, set it aside, or leave it to them */
+  keepPalaceBlock: {
+    path: {
+      id: string;
+    };
+    body: PalaceKeepInputBody;
+    data: PalaceBlock;
   };
   /** Learn now from what I said of answers */
   learnNow: {
@@ -5180,7 +5444,7 @@ export interface Ops {
       artifact_id?: string;
       /** next_cursor of the page before */
       cursor?: string;
-      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train';
+      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train' | 'palace';
       limit?: number;
       status?: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
     };
@@ -5289,9 +5553,21 @@ export interface Ops {
   oauthProviders: {
     data: Providers;
   };
+  /** Have an epoch open at the next turn, whatever it costs, or not any more */
+  openPalaceEpoch: {
+    path: {
+      id: string;
+    };
+    body: PalaceEpochInputBody;
+    data: PalaceLineageView;
+  };
   /** My agents behind the capture proxy and their subagents, the newest first */
   palaceAgents: {
-    data: PagePalaceAgentState;
+    data: PagePalaceAgent;
+  };
+  /** What all my agents are told, the newest first */
+  palaceAnnouncements: {
+    data: PagePalaceBlock;
   };
   /** A block by its UUID, with what it says */
   palaceBlock: {
@@ -5299,6 +5575,11 @@ export interface Ops {
       id: string;
     };
     data: PalaceContent;
+  };
+  /** What of some blocks an agent should go on to see, by the policy that its history follows */
+  palaceClassify: {
+    body: PalaceClassifyInputBody;
+    data: PalaceDecision;
   };
   /** The active blocks that an agent sees: of its newest history, and those that all agents see */
   palaceContext: {
@@ -5328,12 +5609,38 @@ export interface Ops {
     };
     data: PalaceCosts;
   };
+  /** What of a request was sent otherwise */
+  palaceDiff: {
+    path: {
+      id: string;
+    };
+    data: PalaceDiff;
+  };
   /** Where a request and the one before it in its history begin to differ */
   palaceDifference: {
     path: {
       id: string;
     };
     data: PalaceDifference;
+  };
+  /** The epochs of a history, the oldest first: what was set aside, why, and what became of it */
+  palaceEpochs: {
+    query: {
+      /** the id of a history */
+      lineage: string;
+    };
+    data: PagePalaceEpoch;
+  };
+  /** What became of blocks and histories, who did it and why, the newest first */
+  palaceEvents: {
+    query: {
+      /** of a block */
+      block?: string;
+      /** next_cursor of the page before */
+      cursor?: string;
+      limit?: number;
+    };
+    data: PagePalaceEvent;
   };
   /** One of them, with the heads of both and when what came */
   palaceExchange: {
@@ -5357,6 +5664,13 @@ export interface Ops {
     };
     data: PagePalaceExchange;
   };
+  /** What could be set aside of a history, at which price, and what is */
+  palaceLineageView: {
+    path: {
+      id: string;
+    };
+    data: PalaceLineageView;
+  };
   /** The histories of an agent, the one that grew last first: /clear, /compact and a rewind begin another */
   palaceLineages: {
     query: {
@@ -5378,19 +5692,15 @@ export interface Ops {
     };
     data: PagePalaceMissed;
   };
-  /** How much of what is kept */
+  /** How much of what is kept, and how long the classifier takes */
   palaceStats: {
     data: PalaceStats;
   };
-  /** A history of an agent, block by block: its newest, or another */
+  /** The newest history of an agent, block by block */
   palaceTimeline: {
     path: {
       /** the small number of it */
       agent_id: number;
-    };
-    query: {
-      /** a history of the agent; none: its newest */
-      lineage?: string;
     };
     data: PalaceView;
   };
@@ -5682,6 +5992,14 @@ export interface Ops {
     body: SplitClusterInputBody;
     data: Cluster;
   };
+  /** Star a block, which is kept for ever then, or take the star away */
+  starPalaceBlock: {
+    path: {
+      id: string;
+    };
+    body: PalaceStarInputBody;
+    data: PalaceBlock;
+  };
   /** Begin to sign in elsewhere; in a session, to link the provider to the account */
   startOAuth: {
     path: {
@@ -5801,6 +6119,7 @@ export interface Ops {
 export const places: Record<keyof Ops, readonly [method: string, path: string]> = {
   adapter: ['GET', '/v1/adapters/{id}'],
   addBackend: ['POST', '/v1/backends'],
+  announceToPalace: ['POST', '/v1/palace/announcements'],
   applyPatch: ['POST', '/v1/config/patches/{id}/apply'],
   applyPatchToo: ['POST', '/v1/config/apply'],
   artifact: ['GET', '/v1/artifacts/{id}'],
@@ -5864,12 +6183,16 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   endConnection: ['DELETE', '/v1/connections/{name}'],
   endOtherSessions: ['DELETE', '/v1/auth/sessions'],
   endSession: ['DELETE', '/v1/auth/sessions/{id}'],
+  erasePalaceAgent: ['POST', '/v1/palace/agents/{agent_id}/erase'],
+  erasePalaceBlock: ['POST', '/v1/palace/blocks/{id}/erase'],
+  erasePalaceLineage: ['POST', '/v1/palace/lineages/{id}/erase'],
   fileLimits: ['GET', '/v1/files/limits'],
   forgetLearnt: ['POST', '/v1/learning/forget'],
   getTraining: ['GET', '/v1/training/{id}'],
   getTrainingMetrics: ['GET', '/v1/training/{id}/metrics'],
   health: ['GET', '/healthz'],
   insights: ['GET', '/v1/insights'],
+  keepPalaceBlock: ['PUT', '/v1/palace/blocks/{id}/keep'],
   learnNow: ['POST', '/v1/learning/run'],
   learning: ['GET', '/v1/learning'],
   linkDocument: ['POST', '/v1/documents/{id}/link'],
@@ -5905,13 +6228,20 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   mfa: ['GET', '/v1/auth/mfa'],
   notifications: ['GET', '/v1/notifications'],
   oauthProviders: ['GET', '/v1/auth/oauth'],
+  openPalaceEpoch: ['POST', '/v1/palace/lineages/{id}/epoch'],
   palaceAgents: ['GET', '/v1/palace/agents'],
+  palaceAnnouncements: ['GET', '/v1/palace/announcements'],
   palaceBlock: ['GET', '/v1/palace/blocks/{id}'],
+  palaceClassify: ['POST', '/v1/palace/classify'],
   palaceContext: ['GET', '/v1/palace/agents/{agent_id}/context'],
   palaceCosts: ['GET', '/v1/palace/costs'],
+  palaceDiff: ['GET', '/v1/palace/exchanges/{id}/diff'],
   palaceDifference: ['GET', '/v1/palace/exchanges/{id}/difference'],
+  palaceEpochs: ['GET', '/v1/palace/epochs'],
+  palaceEvents: ['GET', '/v1/palace/events'],
   palaceExchange: ['GET', '/v1/palace/exchanges/{id}'],
   palaceExchanges: ['GET', '/v1/palace/exchanges'],
+  palaceLineageView: ['GET', '/v1/palace/lineages/{id}/view'],
   palaceLineages: ['GET', '/v1/palace/lineages'],
   palaceMisses: ['GET', '/v1/palace/misses'],
   palaceStats: ['GET', '/v1/palace/stats'],
@@ -5956,6 +6286,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   signUp: ['POST', '/v1/auth/signup'],
   sources: ['GET', '/v1/sources'],
   splitCluster: ['POST', '/v1/clusters/{id}/split'],
+  starPalaceBlock: ['PUT', '/v1/palace/blocks/{id}/star'],
   startOAuth: ['POST', '/v1/auth/oauth/{provider}/start'],
   testBackend: ['POST', '/v1/backends/{name}/test'],
   testWebhook: ['POST', '/v1/webhooks/{id}/test'],
