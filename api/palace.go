@@ -21,6 +21,7 @@ func (s *server) palaceRoutes() {
 	add(s, route("GET /v1/palace/exchanges/{id}", "palaceExchange", "One of them, with the heads of both and when what came", scopeRead), s.palaceExchange)
 	s.palaceBody("request", "The body of the request, to the byte")
 	s.palaceBody("response", "The body of the response, to the byte, as far as it came")
+	s.palaceSentRoutes()
 	add(s, route("GET /v1/palace/blocks/{id}", "palaceBlock", "A block by its UUID, with what it says", scopeRead), s.palaceBlock)
 	op := route("GET /v1/palace/blocks/{id}/raw", "palaceBlockRaw", "A block as it came: its JSON, or its events", scopeRead)
 	addStream(s, op, s.palaceBlockRaw)
@@ -144,8 +145,11 @@ func (s *server) palaceExchange(ctx context.Context, in *ByID) (out PalaceExchan
 func (s *server) palaceBytes(part string) func(context.Context, *ByID) (func(http.ResponseWriter, *http.Request), error) {
 	return func(ctx context.Context, in *ByID) (func(http.ResponseWriter, *http.Request), error) {
 		read := s.Palace.Request
-		if part == "response" {
+		switch part {
+		case "response":
 			read = s.Palace.Response
+		case "sent":
+			read = s.Palace.Sent
 		}
 		e, body, err := read(ctx, viewerOf(ctx), in.ID)
 		if err != nil {

@@ -177,6 +177,9 @@ var palaceWalls = map[string]wall{
 	"GET /v1/palace/exchanges/{id}":             byID(exchangeOf, nil),
 	"GET /v1/palace/exchanges/{id}/request":     byID(exchangeOf, nil),
 	"GET /v1/palace/exchanges/{id}/response":    byID(exchangeOf, nil),
+	"GET /v1/palace/exchanges/{id}/sent":        byID(exchangeOf, nil),
+	"GET /v1/palace/exchanges/{id}/diff":        byID(exchangeOf, nil),
+	"GET /v1/palace/epochs":                     ofLineage,
 	"GET /v1/palace/blocks/{id}":                byID(blockOf, nil),
 	"GET /v1/palace/blocks/{id}/raw":            byID(blockOf, nil),
 	"PUT /v1/palace/blocks/{id}/tier":           byID(blockOf, map[string]any{"tier": "LONG"}),
@@ -196,6 +199,11 @@ var palaceWalls = map[string]wall{
 
 func noAgent(p *person, _ belongings) []attack {
 	return []attack{{request: p.request(p.method, strings.ReplaceAll(p.path, "{id}", "1"), nil), want: http.StatusNotFound}}
+}
+
+// ofLineage asks for what belongs to a history: of another's nothing is there.
+func ofLineage(p *person, of belongings) []attack {
+	return []attack{{request: p.request(p.method, p.path+"?lineage="+of.kept.lineage, nil), want: http.StatusOK}}
 }
 
 func ofBlock(p *person, of belongings) []attack {

@@ -36,7 +36,7 @@ func palaceCommand() command {
 		summary: "pass an agent's requests on to its model byte for byte, and keep every exchange",
 		about: `
 A proxy between an agent, such as Claude Code, and its backend. It changes
-nothing: what the agent sends and what the model streams back pass byte for
+nothing unless a policy of yours says so: what the agent sends and what the model streams back pass byte for
 byte as they come, and a copy of both is kept on this machine, without keys. It
 needs no server, no database and no network but the backend's.
 
@@ -50,9 +50,9 @@ needs no server, no database and no network but the backend's.
   revoke NAME        end that token
   status             what runs, what passed, and what could not be kept
   list               the exchanges that are kept, the newest last
-  show ID            one of them: its head as JSON, or with --part request or
-                     --part response the bytes as they were. The beginning or the
-                     end of an id does, if only one has it
+  show ID            one of them: its head as JSON, or with --part request,
+                     sent (what reached the backend) or response the bytes as they
+                     were. The beginning or the end of an id does, if only one has it
 
 Without --data or SHARED_FS_ROOT everything lies below ~/.liminal/palace, so that
 agents of all projects share a proxy. It listens on PALACE_ADDR, which must be a
@@ -61,7 +61,9 @@ page in a browser. The backend is PALACE_UPSTREAM, and never what
 ANTHROPIC_BASE_URL says: run refuses when that names another.
 
 run also sets ENABLE_TOOL_SEARCH=true unless it is set: Claude Code turns that
-off by itself behind any proxy. docs/palace.md tells what else it turns off.`,
+off by itself behind any proxy. docs/palace.md tells what else it turns off.
+Where your policy lets views set results aside, run gives claude the tools that
+ask them back.`,
 		examples: []string{
 			"liminald palace run -- claude", "liminald palace run --name review -- claude -p 'Review the last commit'",
 			"eval \"$(liminald palace env editor)\"", "liminald palace status", "liminald palace list --last 20", "liminald palace show 7f3a9c1e --part response",
@@ -72,7 +74,7 @@ off by itself behind any proxy. docs/palace.md tells what else it turns off.`,
 			o := &palaceOptions{}
 			fs.BoolVar(&o.json, "json", false, "of status and list: print JSON for machines instead of text")
 			fs.StringVar(&o.name, "name", "", "of run: what the agent is called; default the command's name")
-			fs.StringVar(&o.part, "part", "", "of show: request or response, as bytes")
+			fs.StringVar(&o.part, "part", "", "of show: request, sent or response, as bytes")
 			fs.IntVar(&o.last, "last", 50, "of list: how many, 0 for all")
 			return o
 		},
@@ -270,7 +272,7 @@ func (p *palace) runCommand(ctx context.Context) error {
 	if held.Upstream != p.conf.Palace.Upstream {
 		return usageError{fmt.Errorf("the proxy that runs passes requests on to %s, not to %s as PALACE_UPSTREAM says; stop it first (liminald palace status has its process)", held.Upstream, p.conf.Palace.Upstream)}
 	}
-	cmd := exec.Command(path, p.args[1:]...)
+	cmd := exec.Command(path, p.withRecall(path, p.args[1:])...)
 	cmd.Args[0] = p.args[0]
 	if cmd.Env, err = p.environmentOf(held.Address, token); err != nil {
 		return err
@@ -284,6 +286,25 @@ func (p *palace) runCommand(ctx context.Context) error {
 		return shownError{code}
 	}
 	return nil
+}
+
+// recallConfig has Claude Code reach the tools that give back what a view set aside. The
+// address with the token is in its environment already, and nobody sees it in a list of
+// processes.
+const recallConfig = `{"mcpServers":{"palace":{"type":"http","url":"${` + baseURL + `}/mcp"}}}`
+
+// recallAllowed are those tools: they return what the agent has read before.
+const recallAllowed = "mcp__palace__recall,mcp__palace__search,mcp__palace__keep"
+
+// withRecall are the arguments of a command, with those tools where the policy lets views
+// set something aside, and the command is a conversation of Claude Code.
+func (p *palace) withRecall(path string, args []string) []string {
+	name := strings.TrimSuffix(filepath.Base(path), ".exe")
+	manages := len(args) > 0 && slices.Contains([]string{"agents", "auth", "config", "doctor", "install", "mcp", "plugin", "plugins", "setup-token", "update", "upgrade"}, args[0])
+	if name != "claude" || manages || !proxy.Views(p.dir) {
+		return args
+	}
+	return append([]string{"--mcp-config=" + recallConfig, "--allowedTools=" + recallAllowed}, args...)
 }
 
 // environmentOf is that of a command behind a proxy.

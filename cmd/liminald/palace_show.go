@@ -44,11 +44,17 @@ func (p *palace) status(ctx context.Context) error {
 	for _, why := range slices.Sorted(maps.Keys(s.Spool.Lost)) {
 		row("not kept", "%d contents: %s", s.Spool.Lost[why], whyLost(why))
 	}
+	if v := s.Traffic.Views; v.Changed > 0 {
+		row("views", "%d epochs began, %d requests were sent in one, %d results were asked back", v.Opened, v.Changed, v.Recalls)
+	}
+	if v := s.Traffic.Views; v.Invalid+v.Unread+v.Refused+v.Suspended+v.Lost > 0 {
+		row("views left", "%d not valid, %d not readable, %d refused by the backend, %d agents in a circle, %d lost", v.Invalid, v.Unread, v.Refused, v.Suspended, v.Lost)
+	}
 	if s.Spool.Removed > 0 {
 		row("made room", "%d of the oldest segments (PALACE_DISK)", s.Spool.Removed)
 	}
 	if s.Traffic.FailOpen > 0 {
-		row("failed", "%d recordings; their streams went on, and the log says why", s.Traffic.FailOpen)
+		row("failed", "%d recordings or views; their streams went on, and the log says why", s.Traffic.FailOpen)
 	}
 	if s.Spool.Error != "" {
 		row("disk", "%s: %s", s.Spool.ErrorAt.Format(time.DateTime), s.Spool.Error)
@@ -128,6 +134,9 @@ func printExchanges(w io.Writer, rows []*capture.Exchange) error {
 				how += ", " + part + " not whole (" + lost + ")"
 			}
 		}
+		if e.Sent != nil {
+			how += fmt.Sprintf(", sent otherwise (%s, epoch %d)", e.Sent.Why, e.Sent.Epoch)
+		}
 		if e.Masked {
 			how += ", a key in it is masked"
 		}
@@ -150,8 +159,8 @@ func (p *palace) exchanges(want func(capture.Request) bool, take func(*capture.E
 }
 
 func (p *palace) show(context.Context) error {
-	if !slices.Contains([]string{"", "request", "response"}, p.part) {
-		return usageError{fmt.Errorf("--part %s is neither request nor response", p.part)}
+	if !slices.Contains([]string{"", "request", "sent", "response"}, p.part) {
+		return usageError{fmt.Errorf("--part %s is none of request, sent and response", p.part)}
 	}
 	id := p.args[0]
 	var found []*capture.Exchange
@@ -174,6 +183,13 @@ func (p *palace) show(context.Context) error {
 	switch p.part {
 	case "":
 		return writeJSON(p.out, e)
+	case "sent":
+		if e.Sent != nil && lost == "" {
+			var err error
+			if body, err = e.Sent.Of(e.Asked); err != nil {
+				return err
+			}
+		}
 	case "response":
 		body, lost = e.Answered, e.Response.Lost
 	}

@@ -7,13 +7,18 @@
 // a request open it with is withheld, and masked wherever else it stands.
 //
 // The package knows no store, no engine and no platform, so that an agent goes on
-// while those are dead. It may import internal/filelock, internal/id, the standard library
-// and klauspost/compress.
+// while those are dead. It may import internal/filelock, internal/id, internal/view, the
+// standard library and klauspost/compress.
 package capture
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"net/http"
 	"time"
+
+	"liminal/internal/view"
 )
 
 // Recorder is told of each exchange as it passes. No method of it or of a
@@ -26,6 +31,9 @@ type Recorder interface {
 
 // Recording is one exchange under way. It is used by one goroutine.
 type Recording interface {
+	// Sent is told where something other than the body reached the backend, the last
+	// time where it is told twice. body is the client's.
+	Sent(s Sent, body []byte)
 	// Answer is told of the head of the response.
 	Answer(status int, header http.Header)
 	// Chunk is told of bytes of the response as they came; they are copied.
@@ -60,6 +68,34 @@ const (
 	LostMemory   = "memory"    // more was under way than may be held in memory
 	LostDisk     = "disk"      // the spool could not be written
 	LostFault    = "fault"     // the recorder failed
+)
+
+// Sent is what reached the backend where that is not what the client sent: what is kept
+// of its body, with edits.
+type Sent struct {
+	// Epoch is the number of the one that was in force; 0: none was.
+	Epoch  int         `json:"epoch"`
+	Client string      `json:"client"` // the key of the history
+	Edits  []view.Edit `json:"edits"`
+	// Why is one of the Sent constants.
+	Why string `json:"why"`
+	// Opens tells that the epoch began with this request.
+	Opens bool `json:"opens,omitempty"`
+	// Refused is what the backend said to another body before it got this one.
+	Refused string `json:"refused,omitempty"`
+	// Set by whoever keeps it: of the body that the edits make. Sum is empty where the
+	// client's body was not kept.
+	Size int64  `json:"size"`
+	Sum  string `json:"sha256,omitempty"`
+}
+
+// Why another body was sent.
+const (
+	SentView = "view" // what is in force
+	// SentLeft is the client's own body after a view was left: thinking that is bound to
+	// the view is to be dropped.
+	SentLeft = "left"
+	SentRaw  = "raw" // the client's own body, after the backend refused another
 )
 
 // Ending is how an exchange ended.
@@ -99,6 +135,8 @@ type Response struct {
 type Exchange struct {
 	Request  Request  `json:"request"`
 	Response Response `json:"response"`
+	// Sent is nil where the body reached the backend as it was.
+	Sent *Sent `json:"sent,omitempty"`
 	// Ending is nil for what had not ended, or whose recorder was killed.
 	Ending *Ending `json:"ending,omitempty"`
 	// Masked tells that a key stood in the contents: the bytes differ there, and
@@ -109,4 +147,16 @@ type Exchange struct {
 	Answered []byte `json:"-"`
 
 	writer string // in which a Tail found it
+}
+
+// Of is the body that reached the backend, made of the client's.
+func (s Sent) Of(asked []byte) ([]byte, error) {
+	body, err := view.Edited(asked, s.Edits)
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != s.Sum {
+		return nil, errors.New("what is kept does not make the body that was sent")
+	}
+	return body, nil
 }

@@ -143,6 +143,12 @@ func (r *spoolReader) record(s *openSegment, k kind, payload []byte) (*Exchange,
 		if e.Answered != nil {
 			e.Answered = append(e.Answered, content...)
 		}
+	case kindSent:
+		var head sentRecord
+		if _, err := opened(r.in, payload, &head); err != nil {
+			return nil, err
+		}
+		r.exchange(head.ID).Sent = &head.Sent
 	case kindEnding:
 		var head endingRecord
 		if _, err := opened(r.in, payload, &head); err != nil {

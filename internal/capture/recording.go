@@ -50,6 +50,16 @@ func (s *Spool) lost(why string) {
 	s.lose(why)
 }
 
+// Sent implements Recording. The body is kept already: of what was sent only the edits
+// are, and a sum, which is made where records are written.
+func (r *recording) Sent(s Sent, body []byte) {
+	if !r.spool.hold(len(body)) {
+		body = nil
+	}
+	s.Refused = r.secrets.text(s.Refused)
+	r.spool.push(&entry{kind: kindSent, head: &sentRecord{ID: r.id, Sent: s}, content: body, secrets: r.secrets})
+}
+
 // Answer implements Recording.
 func (r *recording) Answer(status int, header http.Header) {
 	r.response.Status, r.response.Header = status, r.secrets.header(header)

@@ -35,6 +35,7 @@ const (
 	kindPart                    // bytes of a response
 	kindEnding                  // how it ended
 	kindWriter                  // who writes the segment; its first record
+	kindSent                    // what reached the backend, where that is not the body
 )
 
 // writerRecord is the payload of kindWriter.
@@ -59,6 +60,12 @@ type partRecord struct {
 	From   int64  `json:"from"`
 	Marks  []Mark `json:"marks,omitempty"`
 	Masked bool   `json:"masked,omitempty"`
+}
+
+// sentRecord is the payload of kindSent.
+type sentRecord struct {
+	ID string `json:"id"`
+	Sent
 }
 
 // endingRecord is the payload of kindEnding.

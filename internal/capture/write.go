@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
 	"liminal/internal/id"
+	"liminal/internal/view"
 )
 
 // segmentWriter writes records to the newest segment. Only the spool's own
@@ -71,6 +73,12 @@ func (w *segmentWriter) records(e *entry) (buf []byte, fresh [][sha256.Size]byte
 			return nil, nil, err
 		}
 	}
+	if head, ok := e.head.(*sentRecord); ok {
+		if err := head.sum(content, e.secrets); err != nil {
+			return nil, nil, err
+		}
+		content = nil
+	}
 	if buf, err = appendRecord(w.out, buf, e.kind, e.head, content); err != nil {
 		return nil, nil, err
 	}
@@ -79,6 +87,27 @@ func (w *segmentWriter) records(e *entry) (buf []byte, fresh [][sha256.Size]byte
 		w.buf = nil
 	}
 	return buf, fresh, nil
+}
+
+// sum says which body was sent. It is made of the one that is kept: where a key is
+// masked in that, it is masked here.
+func (s *sentRecord) sum(body []byte, secrets Secrets) error {
+	edits := slices.Clone(s.Edits)
+	for i, e := range edits {
+		edits[i].Text = secrets.text(e.Text)
+	}
+	s.Edits = edits
+	if body == nil {
+		return nil
+	}
+	masked, _ := secrets.mask(body, false)
+	sent, err := view.Edited(masked, edits)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(sent)
+	s.Size, s.Sum = int64(len(sent)), hex.EncodeToString(sum[:])
+	return nil
 }
 
 // recipe writes the spans of a body that the segment does not have, and returns

@@ -121,6 +121,9 @@ type Exchange struct {
 	Usage    Usage `json:"usage"`
 	Charge
 
+	// Sent is nil where the request reached the backend as it was.
+	Sent *Sent `json:"sent,omitempty"`
+
 	// Recipe makes the body of the request; Wire is the heads of both, and when
 	// what came. Both are packed.
 	Recipe []byte `json:"-"`
@@ -243,6 +246,10 @@ type Tx interface {
 	Has(exchange string) (bool, error)
 	PutExchange(e Exchange) error
 	PutChunk(c Chunk) error
+	// PutSent says what was sent of an exchange instead of what the client sent.
+	PutSent(exchange string, s Sent) error
+	// PutEpoch notes an epoch of a view as its proxy has it now.
+	PutEpoch(e view.Epoch) error
 	PutTakenFrom(segment string) error
 	// Lineages are the newest ones with a key.
 	Lineages(key string, most int) ([]Lineage, error)

@@ -115,6 +115,7 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 	defer tail.Close()
 	tail.Log = func(err error) { i.Log.Warn("a part of what the capture proxy kept cannot be read", "error", err) }
 	m, done := newMemory(i.Price), from
+	epochs := &epochFiles{dir: filepath.Join(i.Dir, epochsDir), seen: map[string]time.Time{}}
 	for {
 		list, more, err := tail.Next(mostAtOnce)
 		if err != nil {
@@ -130,6 +131,9 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 		}
 		if more {
 			continue
+		}
+		if err := i.noteEpochs(ctx, owner, epochs); err != nil {
+			return err
 		}
 		if !follow {
 			return nil

@@ -1,6 +1,7 @@
 package palace
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -129,9 +130,27 @@ func (p *Planner) Run(ctx context.Context, owner func(context.Context) (identity
 	}
 }
 
+// modeFile says in views/ what the policy of new histories lets views do, for commands
+// that run an agent.
+const modeFile = "mode.json"
+
+// say writes that, where it has changed.
+func (p *Planner) say(ctx context.Context, v identity.Viewer) error {
+	policy, err := p.Library.policyOf(ctx, v, "")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(p.Dir, viewsDir, modeFile)
+	doc := fmt.Appendf(nil, "{\"mode\":%q}\n", policy.Mode)
+	if was, err := os.ReadFile(path); err == nil && bytes.Equal(was, doc) {
+		return nil
+	}
+	return writeWhole(path, doc)
+}
+
 // All plans the lineages that wait.
 func (p *Planner) All(ctx context.Context, v identity.Viewer) error {
-	var errs []error
+	errs := []error{p.say(ctx, v)}
 	for _, lineage := range p.take() {
 		if _, err := p.Plan(ctx, v, lineage); err != nil && fault.CodeOf(err) != fault.NotFound {
 			errs = append(errs, fmt.Errorf("the history %s: %w", lineage, err))

@@ -72,7 +72,7 @@ func readAsked(body []byte) (a asked) {
 				a.messages, a.counts = append(a.messages, list...), append(a.counts, len(list))
 			}
 		case "metadata":
-			a.session = sessionOf(raw)
+			a.session = capture.SessionOf(raw)
 		case "tool_choice":
 			var choice struct{ Type string }
 			_ = json.Unmarshal(raw, &choice) // then none
@@ -84,20 +84,6 @@ func readAsked(body []byte) (a asked) {
 		}
 	}
 	return a
-}
-
-// sessionOf is the session in a metadata object: its user_id may be JSON itself.
-func sessionOf(raw []byte) string {
-	var m struct {
-		User string `json:"user_id"`
-	}
-	var u struct {
-		Session string `json:"session_id"`
-	}
-	if json.Unmarshal(raw, &m) != nil || json.Unmarshal([]byte(m.User), &u) != nil {
-		return ""
-	}
-	return u.Session
 }
 
 // message are the parts of one message.
@@ -204,9 +190,6 @@ func shortened(s string) string {
 	return string(line)
 }
 
-// summaryOrder is how Claude Code asks for the summary that /compact begins with.
-const summaryOrder = "CRITICAL: Respond with TEXT ONLY"
-
 // kindOf is what a request is for.
 func kindOf(r capture.Request, a asked, body []byte) Kind {
 	path := strings.TrimSuffix(r.Path, "/")
@@ -223,7 +206,7 @@ func kindOf(r capture.Request, a asked, body []byte) Kind {
 		return Compact
 	case a.limit == 1: // whether the key is good
 		return Other
-	case r.Header.Get(agentHeader) != "":
+	case r.Header.Get(capture.AgentHeader) != "":
 		return Subagent
 	}
 	return Main
@@ -232,17 +215,8 @@ func kindOf(r capture.Request, a asked, body []byte) Kind {
 // summary reports whether the last message asks for one.
 func summary(a asked, body []byte) bool {
 	last := a.messages[len(a.messages)-1]
-	return last.typ == User && strings.Contains(string(body[last.span.From:last.span.To]), summaryOrder)
+	return last.typ == User && strings.Contains(string(body[last.span.From:last.span.To]), capture.SummaryOrder)
 }
-
-// Headers that say who asks.
-const (
-	namedHeader   = "X-Palace-Agent"
-	projectHeader = "X-Palace-Project"
-	agentHeader   = "X-Claude-Code-Agent-Id"
-	parentHeader  = "X-Claude-Code-Parent-Agent-Id"
-	sessionHeader = "X-Claude-Code-Session-Id"
-)
 
 // who is who asks.
 type who struct {
@@ -253,26 +227,6 @@ type who struct {
 }
 
 func whoOf(r capture.Request, a asked) who {
-	w := who{project: r.Project, named: true}
-	if p := r.Header.Get(projectHeader); p != "" {
-		w.project = p
-	}
-	session := r.Header.Get(sessionHeader)
-	if session == "" {
-		session = a.session
-	}
-	switch agent := r.Header.Get(agentHeader); {
-	case r.Header.Get(namedHeader) != "":
-		w.key = "agent:" + r.Header.Get(namedHeader)
-	case agent != "":
-		w.key, w.parent = "subagent:"+session+"/"+agent, "session:"+session
-		if above := r.Header.Get(parentHeader); above != "" {
-			w.parent = "subagent:" + session + "/" + above
-		}
-	case session != "":
-		w.key = "session:" + session
-	default:
-		w.key, w.named = "client:"+r.Agent+"/"+w.project, false
-	}
-	return w
+	c := capture.ClientOf(r, a.session)
+	return who{key: c.Key, parent: c.Parent, named: c.Named, project: c.Project}
 }

@@ -25,7 +25,9 @@ type taking struct {
 	who    who
 	spans  []capture.Span // of the body that are chunks
 
-	prompt       view.Prompt
+	prompt       view.Prompt // what was sent
+	whole        view.Prompt // the client's own, where that was not sent
+	less         int         // how many bytes of it were not
 	subscription bool
 }
 
@@ -65,6 +67,11 @@ func (t *taking) put() (err error) {
 	if err := t.tx.PutExchange(t.e); err != nil {
 		return err
 	}
+	if t.e.Sent != nil {
+		if err := t.tx.PutSent(t.e.ID, *t.e.Sent); err != nil {
+			return err
+		}
+	}
 	if err := t.store(); err != nil || l == nil {
 		return err
 	}
@@ -95,6 +102,14 @@ func (t *taking) read() error {
 		}
 	}
 	t.prompt, t.subscription = promptOf(r, t.asked), subscribed(r)
+	if r.Sent != nil && r.Sent.Sum != "" && r.Asked != nil {
+		body, err := r.Sent.Of(r.Asked)
+		if err != nil {
+			return err
+		}
+		t.whole, t.prompt, t.less = t.prompt, promptOf(r, readAsked(body)), len(r.Asked)-len(body)
+		t.prompt.Epoch = r.Sent.Epoch
+	}
 	wire, err := json.Marshal(Wire{r.Request.Header, r.Response.Header, r.Response.Marks})
 	if err != nil {
 		return err
@@ -113,7 +128,8 @@ func (t *taking) read() error {
 	if len(r.Answered) > 0 {
 		t.e.Answered.Hash = hashOf(r.Answered)
 	}
-	return nil
+	t.e.Sent, err = sentOf(r.Sent)
+	return err
 }
 
 // CutByProxy says that an exchange is not whole because its proxy was killed.
@@ -455,7 +471,7 @@ func (t *taking) rates(l *known, global, fresh []part) rates {
 		}
 	}
 	per := 0.0
-	if all > 0 {
+	if all -= t.less; all > 0 { // the backend counted what was sent
 		per = float64(total) / float64(all)
 	}
 	perFresh := per

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"liminal/internal/id"
 	"liminal/internal/identity"
@@ -72,7 +73,9 @@ func (s *Store) PalaceLineage(ctx context.Context, v identity.Viewer, lineage st
 }
 
 func scanExchange(scan Scan) (e palace.Exchange, err error) {
-	err = scan(exchangeDest(&e)...)
+	var s sentRow
+	err = scan(append(exchangeDest(&e), sentDest(&s)...)...)
+	e.Sent = s.sent(e.Usage.Output)
 	return e, err
 }
 
@@ -98,7 +101,7 @@ func (s *Store) PalaceExchanges(ctx context.Context, v identity.Viewer, f palace
 		where += ` AND x.id < @before`
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err = all(tx, `SELECT `+exchangeColumns+` FROM palace_exchange x WHERE x.user_id = @user`+where+` ORDER BY x.id DESC LIMIT @most`, args, scanExchange)
+		list, err = all(tx, `SELECT `+exchangeColumns+`, `+sentColumns+` FROM palace_exchange x`+sentTable+` WHERE x.user_id = @user`+where+` ORDER BY x.id DESC LIMIT @most`, args, scanExchange)
 		if err == nil {
 			err = charged(tx, v, list)
 		}
@@ -111,8 +114,10 @@ func (s *Store) PalaceExchanges(ctx context.Context, v identity.Viewer, f palace
 // PalaceExchange implements palace.Records.
 func (s *Store) PalaceExchange(ctx context.Context, v identity.Viewer, exchange string) (e palace.Exchange, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		found, err := first(tx, `SELECT `+exchangeColumns+`, x.recipe, x.wire FROM palace_exchange x WHERE x.user_id = @user AND x.id = @id`,
-			Args{"user": v.UserID, "id": orNil(id.Canonical(exchange))}, append(exchangeDest(&e), &e.Recipe, &e.Wire)...)
+		var s sentRow
+		found, err := first(tx, `SELECT `+exchangeColumns+`, `+sentColumns+`, x.recipe, x.wire FROM palace_exchange x`+sentTable+` WHERE x.user_id = @user AND x.id = @id`,
+			Args{"user": v.UserID, "id": orNil(id.Canonical(exchange))}, slices.Concat(exchangeDest(&e), sentDest(&s), []any{&e.Recipe, &e.Wire})...)
+		e.Sent = s.sent(e.Usage.Output)
 		if err == nil && !found {
 			err = missing("exchange")
 		}

@@ -64,7 +64,10 @@ type Plan struct {
 	// Full tells that the context is fuller than the policy lets it be.
 	Full bool `json:"full,omitempty"`
 	// Asked tells that a person said: at the next turn, whatever it costs.
-	Asked  bool      `json:"asked,omitempty"`
+	Asked bool `json:"asked,omitempty"`
+	// Epochs is how many epochs of the client the platform knows of, so that a proxy
+	// whose own are lost can tell.
+	Epochs int       `json:"epochs,omitempty"`
 	MadeAt time.Time `json:"made_at"`
 }
 
@@ -90,6 +93,7 @@ const (
 	Pays    = "pays"    // it is worth its price
 	Full    = "context" // the context is fuller than the policy lets it be
 	Ordered = "person"  // a person said so
+	Named   = "birth"   // from here on repeated results are only named
 )
 
 // Epoch is what is in force in a lineage. The proxy writes it, before the first
@@ -103,6 +107,31 @@ type Epoch struct {
 	Replace   []Replacement `json:"replace"` // with those of the epochs before
 	Predicted Estimate      `json:"predicted"`
 	OpenedAt  time.Time     `json:"opened_at"`
-	// Ended is why it holds no longer: the backend refused it, say.
-	Ended string `json:"ended,omitempty"`
+	// At is how many messages the request had that opened it.
+	At int `json:"at,omitempty"`
+	// Recall tells that its placeholders name RecallTool: the agent had it.
+	Recall bool `json:"recall,omitempty"`
+	// Born is the message from which on a result that says what one before it says is
+	// only named; 0: none is.
+	Born int `json:"born,omitempty"`
+	// Kept is what the agent asked to keep of what is set aside.
+	Kept []Kept `json:"kept,omitempty"`
+	// Ended is why it holds no longer: one of the Ended constants, or what the backend
+	// said when it refused it.
+	Ended   string     `json:"ended,omitempty"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+}
+
+// Why an epoch ended, where the backend did not refuse it.
+const (
+	EndedPolicy = "policy" // the policy lets views change nothing any more
+	EndedCircle = "circle" // the agent asked for the same again and again
+)
+
+// Kept is a result that an agent asked for again, to keep it.
+type Kept struct {
+	Block  string    `json:"block"`
+	Result string    `json:"result"`
+	Why    string    `json:"why"`
+	At     time.Time `json:"at"`
 }

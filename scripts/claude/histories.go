@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"liminal/internal/capture/capturetest"
+	"liminal/internal/view"
 )
 
 // stage is a platform and a client on a data folder of their own.
@@ -28,7 +29,11 @@ type stage struct {
 	up              *capturetest.Upstream
 	platform        *exec.Cmd
 	url, token      string
+	plan            view.Plan // the last one that the proxy was seen to have
 }
+
+// beginLimit is how long a platform may take until it answers.
+const beginLimit = time.Minute
 
 // platformUp starts liminald dev on the folder, with or without the proxy in it.
 func (s *stage) platformUp(address string) error {
@@ -40,6 +45,7 @@ func (s *stage) platformUp(address string) error {
 		return err
 	}
 	s.platform = cmd
+	deadline := time.Now().Add(beginLimit)
 	for {
 		raw, err := os.ReadFile(ready)
 		var where struct{ HTTP string }
@@ -47,9 +53,12 @@ func (s *stage) platformUp(address string) error {
 			s.url = where.HTTP
 			break
 		}
+		if time.Now().After(deadline) {
+			return errors.New("the platform did not begin in time")
+		}
 		select {
 		case <-s.ctx.Done():
-			return errors.New("the platform did not begin in time")
+			return s.ctx.Err()
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
@@ -96,7 +105,7 @@ func (s *stage) ask(method, path string, body, into any) error {
 	if raw, err = io.ReadAll(resp.Body); err != nil {
 		return err
 	}
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode/100 != 2 {
 		return fmt.Errorf("%s %s: %s %s", method, path, resp.Status, raw)
 	}
 	return json.Unmarshal(raw, &struct{ Data any }{into})
@@ -121,6 +130,9 @@ type exchangeSeen struct {
 	Complete          bool
 	CutBy             string `json:"cut_by"`
 	Request           struct {
+		Sum string `json:"sha256"`
+	}
+	Sent *struct {
 		Sum string `json:"sha256"`
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,14 +34,15 @@ const limit = 5 * time.Minute
 func main() {
 	client := flag.String("client", "", "the client's program")
 	program := flag.String("program", "bin/liminald", "liminald")
+	only := flag.String("only", "", "views: only what a view does; session: only the session in one")
 	flag.Parse()
-	if err := play(*client, *program); err != nil {
+	if err := play(*client, *program, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "claude:", err)
 		os.Exit(1)
 	}
 }
 
-func play(client, program string) error {
+func play(client, program, only string) error {
 	client, err := filepath.Abs(client)
 	if err != nil {
 		return err
@@ -71,6 +71,12 @@ func play(client, program string) error {
 		"PALACE_UPSTREAM=http://" + l.Addr().String(), "ANTHROPIC_API_KEY=" + key, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "DISABLE_BUG_COMMAND=1",
 	}
+	switch only {
+	case "views":
+		return errors.Join(changes(ctx, client, program, env), viewed(ctx, client, program, env))
+	case "session":
+		return viewed(ctx, client, program, env)
+	}
 	run := func(args ...string) (string, error) {
 		cmd := exec.CommandContext(ctx, program, append([]string{"palace"}, args...)...)
 		cmd.Env, cmd.Dir, cmd.Stderr = env, scratch, os.Stderr
@@ -89,36 +95,23 @@ func play(client, program string) error {
 	if err := compare(up.Asked(), scratch, run); err != nil {
 		return err
 	}
-	return sessions(ctx, client, program, env)
+	if err := sessions(ctx, client, program, env); err != nil {
+		return err
+	}
+	if err := changes(ctx, client, program, env); err != nil {
+		return err
+	}
+	return viewed(ctx, client, program, env)
 }
 
 // sessions plays what takes more than a turn, with a platform beside the proxy.
 func sessions(ctx context.Context, client, program string, env []string) error {
-	scratch, err := os.MkdirTemp("", "liminal-claude-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(scratch) //nolint:errcheck // the system cleans what is left
 	up := &capturetest.Upstream{Command: "echo a-tool-ran", Cache: &capturetest.PrefixCache{}}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	s, done, err := newStage(ctx, client, program, env, up, up)
 	if err != nil {
 		return err
 	}
-	backend := &http.Server{Handler: up, ReadHeaderTimeout: time.Minute}
-	go backend.Serve(l)   //nolint:errcheck // it ends with the program
-	defer backend.Close() //nolint:errcheck // as above
-	if err := os.MkdirAll(filepath.Join(scratch, "work"), 0o700); err != nil {
-		return err
-	}
-	s := &stage{ctx: ctx, client: client, program: program, scratch: scratch, up: up}
-	s.env = append(slices.DeleteFunc(slices.Clone(env), func(e string) bool {
-		return strings.HasPrefix(e, "HOME=") || strings.HasPrefix(e, "SHARED_FS_ROOT=") || strings.HasPrefix(e, "PALACE_")
-	}), "HOME="+scratch, "SHARED_FS_ROOT="+filepath.Join(scratch, "data"), "PALACE_UPSTREAM=http://"+l.Addr().String())
-	defer func() {
-		if s.platform != nil {
-			s.kill(s.platform)
-		}
-	}()
+	defer done()
 	if err := s.histories(); err != nil {
 		return err
 	}

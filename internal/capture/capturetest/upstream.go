@@ -65,7 +65,12 @@ type Upstream struct {
 	// Cache bills requests for messages; nil: each is charged as if it were new.
 	Cache *PrefixCache
 
+	// Binding has it refuse what breaks the rules of tools and thinking; nil: it does not
+	// look.
+	Binding *Binding
+
 	mu     sync.Mutex
+	judged []Judged
 	asked  []Asked
 	faults []Fault
 	n      int
@@ -131,6 +136,10 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/v1/messages":
 		u.messages(w, r, body, n, fault)
 	case "/v1/messages/count_tokens":
+		if wrong := u.judge(r, body); wrong != "" {
+			reply(w, http.StatusBadRequest, problem("invalid_request_error", wrong))
+			return
+		}
 		reply(w, http.StatusOK, map[string]any{"input_tokens": len(body) / 4})
 	default:
 		reply(w, http.StatusNotFound, problem("not_found_error", "Not found"))
@@ -148,7 +157,14 @@ func (u *Upstream) messages(w http.ResponseWriter, r *http.Request, body []byte,
 		reply(w, 529, problem("overloaded_error", "Overloaded"))
 		return
 	}
+	if wrong := u.judge(r, body); wrong != "" {
+		reply(w, http.StatusBadRequest, problem("invalid_request_error", wrong))
+		return
+	}
 	content, stop := u.say(q, n)
+	if t := u.thought(body, n); t != nil {
+		content = append([]map[string]any{t}, content...)
+	}
 	id := fmt.Sprintf("msg_%024d", n)
 	output := 42
 	usage := map[string]any{"input_tokens": 12, "cache_creation_input_tokens": len(body) / 4, "cache_read_input_tokens": 0, "output_tokens": 1}

@@ -15,6 +15,8 @@ type exchange struct {
 	proxy     *Proxy
 	head      capture.Request
 	recording capture.Recording // nil: nothing is recorded
+	body      []byte            // the client's
+	sent      *forwarded        // what is sent instead of it; nil: it is
 	status    int
 	whole     bool  // the response came to its end
 	failure   error // why it did not
@@ -38,8 +40,44 @@ func (x *exchange) safely(do func()) {
 	do()
 }
 
-func (x *exchange) begin(body []byte) {
-	x.safely(func() { x.recording = x.proxy.recorder.Begin(x.head, body) })
+// guarded does what may change a request. Whatever happens in there, the request goes on.
+func (x *exchange) guarded(do func()) (whole bool) {
+	defer func() {
+		if err := recover(); err != nil {
+			x.proxy.failopen.Add(1)
+			x.proxy.log.Error("a view failed; the request is sent as it is", "exchange", x.head.ID, "panic", err)
+			whole = false
+		}
+	}()
+	do()
+	return true
+}
+
+// view decides what is sent instead of the body.
+func (x *exchange) view(token string) {
+	v := x.proxy.viewer
+	if v == nil || len(x.body) == 0 {
+		return
+	}
+	if x.guarded(func() { x.sent = v.forward(x.head, hashOf(token), x.body) }) {
+		return
+	}
+	x.sent = nil
+	x.guarded(func() { x.sent = v.whole(x.head, x.body) })
+}
+
+func (x *exchange) begin() {
+	x.safely(func() { x.recording = x.proxy.recorder.Begin(x.head, x.body) })
+	if x.sent != nil {
+		x.tell()
+	}
+}
+
+// tell says what is sent.
+func (x *exchange) tell() {
+	if x.recording != nil {
+		x.safely(func() { x.recording.Sent(x.sent.Sent, x.body) })
+	}
 }
 
 func (x *exchange) answer(status int, header http.Header) {

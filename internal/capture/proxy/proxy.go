@@ -38,6 +38,8 @@ type Proxy struct {
 	log      *slog.Logger
 	forward  *httputil.ReverseProxy
 	own      *http.ServeMux // what the operator's token is answered here; nil: nothing
+	viewer   *viewer        // nil: nothing is ever changed
+	recall   http.Handler   // as above
 
 	active, requests, refused, cut, failopen atomic.Int64
 }
@@ -50,8 +52,27 @@ type Counts struct {
 	Refused int64 `json:"refused"`
 	// Cut did not reach the client whole, whoever cut them.
 	Cut int64 `json:"cut"`
-	// FailOpen went on without a recorder that failed.
-	FailOpen int64 `json:"failopen_total"`
+	// FailOpen went on without a recorder or a view that failed.
+	FailOpen int64      `json:"failopen_total"`
+	Views    ViewCounts `json:"views"`
+}
+
+// ViewCounts is what views did since the start.
+type ViewCounts struct {
+	// Opened are epochs that began, Changed requests that were sent in a view.
+	Opened  int64 `json:"epochs_opened"`
+	Changed int64 `json:"requests_changed"`
+	// Invalid would have been no valid requests, Unread could not be read for certain:
+	// both were sent as they were.
+	Invalid int64 `json:"invalid"`
+	Unread  int64 `json:"unread"`
+	// Refused are epochs that ended because the backend refused a request, Suspended
+	// those of agents that turned in a circle, Lost those whose file was lost.
+	Refused   int64 `json:"refused"`
+	Suspended int64 `json:"suspended"`
+	Lost      int64 `json:"lost"`
+	// Recalls are results that agents asked back.
+	Recalls int64 `json:"recalls"`
 }
 
 // New makes a proxy to one backend.
@@ -62,10 +83,10 @@ func New(upstream *url.URL, recorder capture.Recorder, tokens *Tokens, log *slog
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	p.forward = &httputil.ReverseProxy{
-		Transport: &http.Transport{
+		Transport: again{&http.Transport{
 			Proxy: http.ProxyFromEnvironment, Protocols: &protocols, DisableCompression: true,
 			MaxIdleConnsPerHost: 256, IdleConnTimeout: idleUpstream, ReadBufferSize: copyBuffer,
-		},
+		}},
 		FlushInterval:  -1, // each chunk as it comes
 		BufferPool:     &buffers{},
 		Rewrite:        p.rewrite,
@@ -78,7 +99,19 @@ func New(upstream *url.URL, recorder capture.Recorder, tokens *Tokens, log *slog
 
 // Counts is a copy of the counters.
 func (p *Proxy) Counts() Counts {
-	return Counts{p.active.Load(), p.requests.Load(), p.refused.Load(), p.cut.Load(), p.failopen.Load()}
+	c := Counts{Active: p.active.Load(), Requests: p.requests.Load(), Refused: p.refused.Load(), Cut: p.cut.Load(), FailOpen: p.failopen.Load()}
+	if p.viewer != nil {
+		v := &p.viewer.counts
+		c.Views = ViewCounts{v.opened.Load(), v.spliced.Load(), v.invalid.Load(), v.unread.Load(), v.refused.Load(), v.suspended.Load(), v.lost.Load(), v.recalls.Load()}
+	}
+	return c
+}
+
+// View has the proxy follow the plans that lie in a palace folder, and answer agents
+// that ask back what those set aside.
+func (p *Proxy) View(dir string) {
+	p.viewer = newViewer(dir, p.log)
+	p.recall = p.recalls()
 }
 
 // ServeHTTP implements http.Handler.
@@ -95,6 +128,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if p.recall != nil && r.URL.Path == recallPath {
+		p.recall.ServeHTTP(w, asking(r, token))
+		return
+	}
 	p.requests.Add(1)
 	p.active.Add(1)
 	defer p.active.Add(-1)
@@ -103,13 +140,15 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header,
 		Secrets: capture.SecretsOf(r.Header, r.URL.RawQuery).With(token),
 	}}
-	body, err := p.read(w, r, x)
-	if err != nil { // the client went while it was still asking, or asks what cannot be read
+	if err := p.read(w, r, x); err != nil { // the client went while it was still asking, or asks what cannot be read
 		panic(http.ErrAbortHandler)
 	}
 	// Without these two an answer that lacks them would get ours.
 	w.Header()["Content-Type"], w.Header()["Date"] = nil, nil
-	x.begin(body)
+	if x.view(token); x.sent != nil {
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(x.sent.body)), int64(len(x.sent.body))
+	}
+	x.begin()
 	defer x.end(r.Context())
 	p.forward.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
 }
@@ -117,28 +156,30 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // read takes the whole body into memory before anything is passed on: the server
 // cuts streams whose request is still being read (golang/go#40747). A body that is
 // too large for that is passed as it comes, which the server has to be told.
-func (p *Proxy) read(w http.ResponseWriter, r *http.Request, x *exchange) (body []byte, err error) {
+func (p *Proxy) read(w http.ResponseWriter, r *http.Request, x *exchange) (err error) {
 	if r.Body == nil || r.Body == http.NoBody {
-		return nil, nil
+		return nil
 	}
+	var body []byte
 	if size := r.ContentLength; size >= 0 && size <= mostRead {
 		body = make([]byte, size)
 		_, err = io.ReadFull(r.Body, body)
 	} else if body, err = io.ReadAll(io.LimitReader(r.Body, mostRead+1)); len(body) > mostRead {
 		x.head.Size, x.head.Lost = r.ContentLength, capture.LostTooLarge
 		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
-			return nil, err
+			return err
 		}
 		rest := r.Body
 		r.Body = passing{io.MultiReader(bytes.NewReader(body), rest), rest}
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
+	x.body = body
 	x.head.Size, r.ContentLength = int64(len(body)), int64(len(body))
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	return body, nil
+	return nil
 }
 
 // passing reads from one and closes another.
@@ -166,6 +207,9 @@ func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 		if strings.HasPrefix(name, "X-Palace-") {
 			delete(out.Header, name)
 		}
+	}
+	if x := exchangeOf(r.In.Context()); x.sent != nil && x.sent.beta {
+		withBeta(out.Header)
 	}
 	if _, ok := out.Header["Accept-Encoding"]; ok { // what is kept can be read
 		out.Header.Set("Accept-Encoding", "identity")

@@ -64,6 +64,7 @@ func through(t *testing.T, backend http.Handler, recorder capture.Recorder) *rig
 	token := NewToken()
 	r.tokens.grant(hashOf(token), Agent{Name: "tester", Project: "liminal"})
 	r.proxy = New(to, recorder, r.tokens, log)
+	r.proxy.View(r.dir)
 	s := httptest.NewServer(r.proxy)
 	r.stop = sync.OnceFunc(s.Close)
 	t.Cleanup(r.stop)
@@ -412,9 +413,10 @@ func (b broken) Begin(capture.Request, []byte) capture.Recording {
 	}
 	return b
 }
-func (b broken) Answer(int, http.Header) { b.at("answer") }
-func (b broken) Chunk([]byte)            { b.at("chunk") }
-func (b broken) End(capture.Ending)      { b.at("end") }
+func (b broken) Sent(capture.Sent, []byte) { b.at("sent") }
+func (b broken) Answer(int, http.Header)   { b.at("answer") }
+func (b broken) Chunk([]byte)              { b.at("chunk") }
+func (b broken) End(capture.Ending)        { b.at("end") }
 func (b broken) at(place broken) {
 	if b == place {
 		panic(string(b))

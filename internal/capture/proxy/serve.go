@@ -87,6 +87,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	c.proxy.own = c.own()
+	c.proxy.View(o.Dir)
 	quiet := slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
 	public := &http.Server{Handler: c.proxy, ReadHeaderTimeout: headLimit, ErrorLog: quiet}
 	private := &http.Server{Handler: c.routes(), ReadHeaderTimeout: headLimit, ErrorLog: quiet}

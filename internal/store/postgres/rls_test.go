@@ -55,6 +55,8 @@ INSERT INTO palace_chunk (user_id, hash, size, body) SELECT user_id, 'h', 1, '\x
 INSERT INTO palace_block (id, user_id, generation, key, hash, sum, type, role, tool, scope, project, channels, tier, tier_by, active, tokens, size, label, exchange_id, form, chunk, start, created_at) SELECT gen_random_uuid(), user_id, 0, 'k', 'h', '', 'User', 'user', '', 'project', 'p', '[]', 'MEDIUM', 'rule', true, 1, 1, 'l', id, 'json', 'h', 0, now() FROM palace_exchange;
 INSERT INTO palace_display (user_id, display_id, generation, block_id) SELECT user_id, 0, 1, id FROM palace_block;
 INSERT INTO palace_timeline (user_id, lineage_id, position, block_id) SELECT b.user_id, l.id, 0, b.id FROM palace_block b JOIN palace_lineage l ON l.user_id = b.user_id;
+INSERT INTO palace_sent (user_id, exchange_id, epoch, client, why, refused, size, hash, edits) SELECT user_id, id, 1, 'k', 'view', '', 1, 'h', '\x00' FROM palace_exchange;
+INSERT INTO palace_epoch (user_id, client, number, why, doc, opened_at) SELECT user_id, 'k', 1, 'cold', '{}', now() FROM palace_agent;
 INSERT INTO palace_spool (user_id, segment) SELECT user_id, 's' FROM palace_agent;
 INSERT INTO palace_plan (lineage_id, user_id, policy_version, exchanges, plan, made_at) SELECT id, user_id, 1, 1, '{}', now() FROM palace_lineage;
 INSERT INTO palace_wish (lineage_id, block_id, user_id, wish, made_at) SELECT lineage_id, block_id, user_id, '++', now() FROM palace_timeline;

@@ -29,6 +29,7 @@ func Palace(t *testing.T, open Open) {
 	t.Run("a display id is freed with its block, and lowest first", func(t *testing.T) { palaceDisplay(t, open) })
 	t.Run("nothing of it is another person's", func(t *testing.T) { palaceStranger(t, open) })
 	t.Run("the paths of the specification answer as it says", func(t *testing.T) { palaceSeed(t, open) })
+	t.Run("what a view made of a request is there to the byte, and so are its epochs", func(t *testing.T) { palaceSent(t, open) })
 	t.Run("requests beside the history are in none", func(t *testing.T) { palaceBeside(t, open) })
 	t.Run("what an exchange cost is told, and why the cache was missed", func(t *testing.T) { palaceCosts(t, open) })
 }
@@ -69,6 +70,7 @@ type passed struct {
 	header              http.Header
 	unended, cut        bool
 	at                  time.Time // zero: now
+	sent                *capture.Sent
 }
 
 // say records an exchange, and returns its id.
@@ -91,6 +93,9 @@ func (p *spooled) say(s passed) string {
 	r := p.spool.Begin(capture.Request{
 		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: s.at, Method: "POST", Path: "/v1/messages", Query: "beta=true", Header: h, Size: int64(len(s.body)),
 	}, []byte(s.body))
+	if s.sent != nil {
+		r.Sent(*s.sent, []byte(s.body))
+	}
 	r.Answer(200, http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}, "Request-Id": {fmt.Sprintf("req_%d", p.n)}})
 	for piece := range strings.SplitAfterSeq(s.answer, "\n\n") {
 		r.Chunk([]byte(piece))

@@ -2663,6 +2663,12 @@ export interface PagePalaceBlock {
   next_cursor: string | null;
 }
 
+export interface PagePalaceEpoch {
+  data: PalaceEpoch[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
 export interface PagePalaceEvent {
   data: PalaceEvent[];
   /** opaque; null on the last page */
@@ -2787,6 +2793,15 @@ export interface PalaceBlock {
   wish: string;
 }
 
+export interface PalaceChange {
+  from: number;
+  is: string;
+  message: number;
+  result?: string;
+  to: number;
+  was: string;
+}
+
 export interface PalaceClassifyAgent {
   /** its number; 0: none, the blocks stand for themselves */
   agent_id?: number;
@@ -2866,6 +2881,16 @@ export interface PalaceDecision {
   remove: number[];
 }
 
+export interface PalaceDiff {
+  changes: PalaceChange[];
+  /** its number; 0: none was in force */
+  epoch: number;
+  request_size: number;
+  sent_size: number;
+  /** view, left or raw; empty: the request was sent as it was */
+  why: string;
+}
+
 export interface PalaceDifference {
   at: number;
   before: string;
@@ -2877,6 +2902,26 @@ export interface PalaceDifference {
 export interface PalaceDisplayFigures {
   most: number;
   used: number;
+}
+
+export interface PalaceEpoch {
+  at?: number;
+  born?: number;
+  bytes_less: number;
+  client: string;
+  ended?: string;
+  ended_at?: string;
+  exchanges: number;
+  kept?: ViewKept[];
+  lineage: string;
+  number: number;
+  opened_at: string;
+  policy: string;
+  predicted: ViewEstimate;
+  recall?: boolean;
+  refused: number;
+  replace: ViewReplacement[];
+  why: string;
 }
 
 export interface PalaceEpochInputBody {
@@ -2918,6 +2963,7 @@ export interface PalaceExchange {
   request: PalaceKept;
   request_id: string;
   response: PalaceKept;
+  sent?: Sent;
   started_at: string;
   status: number;
   stop_reason: string;
@@ -2954,6 +3000,7 @@ export interface PalaceExchangeHeads {
   request_id: string;
   response: PalaceKept;
   response_header: Record<string, string[]> | null;
+  sent?: Sent;
   started_at: string;
   status: number;
   stop_reason: string;
@@ -3850,6 +3897,14 @@ export interface Segment {
   uri?: string;
 }
 
+export interface Sent {
+  epoch: number;
+  refused?: string;
+  sha256: string;
+  size: number;
+  why: string;
+}
+
 export interface SessionDone {
   session_id: string;
   type: 'session';
@@ -4532,13 +4587,18 @@ export interface ViewBirth {
 }
 
 export interface ViewEpoch {
+  at?: number;
+  born?: number;
   client: string;
   ended?: string;
+  ended_at?: string;
+  kept?: ViewKept[];
   lineage: string;
   number: number;
   opened_at: string;
   policy: string;
   predicted: ViewEstimate;
+  recall?: boolean;
   replace: ViewReplacement[];
   why: string;
 }
@@ -4553,11 +4613,19 @@ export interface ViewEstimate {
   thinking: number;
 }
 
+export interface ViewKept {
+  at: string;
+  block: string;
+  result: string;
+  why: string;
+}
+
 export interface ViewPlan {
   asked?: boolean;
   birth: ViewBirth;
   client: string;
   cold: number;
+  epochs?: number;
   estimate: ViewEstimate;
   full?: boolean;
   lineage: string;
@@ -5495,12 +5563,27 @@ export interface Ops {
     };
     data: PalaceCosts;
   };
+  /** What of a request was sent otherwise */
+  palaceDiff: {
+    path: {
+      id: string;
+    };
+    data: PalaceDiff;
+  };
   /** Where a request and the one before it in its history begin to differ */
   palaceDifference: {
     path: {
       id: string;
     };
     data: PalaceDifference;
+  };
+  /** The epochs of a history, the oldest first: what was set aside, why, and what became of it */
+  palaceEpochs: {
+    query: {
+      /** the id of a history */
+      lineage: string;
+    };
+    data: PagePalaceEpoch;
   };
   /** What became of blocks and histories, who did it and why, the newest first */
   palaceEvents: {
@@ -6103,7 +6186,9 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   palaceClassify: ['POST', '/v1/palace/classify'],
   palaceContext: ['GET', '/v1/palace/agents/{agent_id}/context'],
   palaceCosts: ['GET', '/v1/palace/costs'],
+  palaceDiff: ['GET', '/v1/palace/exchanges/{id}/diff'],
   palaceDifference: ['GET', '/v1/palace/exchanges/{id}/difference'],
+  palaceEpochs: ['GET', '/v1/palace/epochs'],
   palaceEvents: ['GET', '/v1/palace/events'],
   palaceExchange: ['GET', '/v1/palace/exchanges/{id}'],
   palaceExchanges: ['GET', '/v1/palace/exchanges'],
