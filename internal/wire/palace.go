@@ -34,7 +34,7 @@ func (p *Platform) openPalace(o Options) {
 		Charged: p.charged,
 	})
 	p.planner = palace.NewPlanner(palace.PlannerOptions{Dir: dir, Library: p.palace, Log: o.Logger})
-	p.intake.Grown, p.palace.Grown, p.palace.EpochsOf = p.planner.Grown, p.planner.Grown, p.planner.Epochs
+	p.intake.Grown, p.palace.Grown = p.planner.Grown, p.planner.Grown
 }
 
 // charged counts what exchanges cost that were taken in.
