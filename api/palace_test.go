@@ -192,7 +192,7 @@ var palaceWalls = map[string]wall{
 	"PUT /v1/palace/blocks/{id}/star":           byID(blockOf, map[string]any{"starred": true}),
 	"PUT /v1/palace/blocks/{id}/keep":           byID(blockOf, map[string]any{"keep": true}),
 	"GET /v1/palace/events":                     ofBlock,
-	"POST /v1/palace/classify":                  ownOnly(http.StatusNotFound, map[string]any{"blocks": []int{1}}),
+	"POST /v1/palace/classify":                  ownOnly(http.StatusNotFound, map[string]any{"blocks": []int{9999}}),
 	"GET /v1/palace/lineages/{id}/view":         byID(lineageOf, nil),
 	"POST /v1/palace/lineages/{id}/epoch":       byID(lineageOf, map[string]any{"open": true}),
 	"GET /v1/palace/announcements":              ownOnly(http.StatusOK),
