@@ -92,6 +92,11 @@ func ReadBody(raw []byte) (*Body, error) {
 	if !shallow(raw) || !gjson.ValidBytes(raw) {
 		return nil, fmt.Errorf("%w: it is no JSON, or nested too deep", ErrUnread)
 	}
+	return read(raw)
+}
+
+// read reads what is JSON.
+func read(raw []byte) (*Body, error) {
 	b := &Body{Raw: raw, TTL: defaultTTL}
 	err := members(gjson.ParseBytes(raw), func(name string, v gjson.Result) error {
 		at := spanOf(v)
