@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/tidwall/gjson"
 )
 
 // written is a history as some client would write it, with spaces, escapes and forms as
@@ -518,8 +520,14 @@ func FuzzReadBody(f *testing.F) {
 			return
 		}
 		var all []Replacement
-		for _, m := range b.Messages {
-			for _, p := range m.Parts {
+		for i, m := range b.Messages {
+			if other := gjson.GetBytes(raw, fmt.Sprint("messages.", i)).Raw; other != string(b.Of(m.Span)) {
+				t.Fatalf("message %d is %s, to another reader %s", i, b.Of(m.Span), other)
+			}
+			for j, p := range m.Parts {
+				if other := gjson.GetBytes(b.Of(m.Content), fmt.Sprint(j)).Raw; !m.Text && other != string(b.Of(p.Span)) {
+					t.Fatalf("part %d is %s, to another reader %s", j, b.Of(p.Span), other)
+				}
 				if p.From < m.From || p.To > m.To || p.From > p.To {
 					t.Fatalf("the part %v is outside of the message %v", p.Span, m.Span)
 				}
