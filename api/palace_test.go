@@ -81,7 +81,7 @@ func TestWhatTheCaptureProxyKeptIsReadAtTheAPI(t *testing.T) {
 	}
 }
 
-// Requirements: PAL-12, PAL-16 (announcements), PAL-19
+// Requirements: PAL-12 (answers add and remove), PAL-16 (announcements), PAL-19
 func TestAPersonSaysWhatAgentsSee(t *testing.T) {
 	t.Parallel()
 	p := newWorld(t).signUp("ada@example.org")
@@ -193,7 +193,7 @@ var palaceWalls = map[string]wall{
 	"PUT /v1/palace/blocks/{id}/star":           byID(blockOf, map[string]any{"starred": true}),
 	"PUT /v1/palace/blocks/{id}/keep":           byID(blockOf, map[string]any{"keep": true}),
 	"GET /v1/palace/events":                     ofBlock,
-	"POST /v1/palace/classify":                  ownOnly(http.StatusNotFound, map[string]any{"blocks": []int{1}}),
+	"POST /v1/palace/classify":                  ownOnly(http.StatusNotFound, map[string]any{"blocks": []int{9999}}),
 	"GET /v1/palace/lineages/{id}/view":         byID(lineageOf, nil),
 	"POST /v1/palace/lineages/{id}/epoch":       byID(lineageOf, map[string]any{"open": true}),
 	"GET /v1/palace/announcements":              ownOnly(http.StatusOK),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,34 +93,36 @@ func ReadBody(raw []byte) (*Body, error) {
 	if !shallow(raw) || !gjson.ValidBytes(raw) {
 		return nil, fmt.Errorf("%w: it is no JSON, or nested too deep", ErrUnread)
 	}
+	return read(raw)
+}
+
+// read reads what is JSON.
+func read(raw []byte) (*Body, error) {
 	b := &Body{Raw: raw, TTL: defaultTTL}
-	err := members(gjson.ParseBytes(raw), func(name string, v gjson.Result) error {
-		at := spanOf(v)
+	from := skipSpace(raw, 0)
+	err := b.members(Span{from, len(raw)}, func(name string, v Span) error {
 		switch name {
 		case "model":
-			b.Model = v.Str
+			b.Model = b.text(v)
 		case "system":
-			b.System = at
-			if v.IsArray() {
-				v.ForEach(func(_, block gjson.Result) bool { b.times(block.Get("cache_control")); return true })
-			}
-		case "tools":
-			b.Tools = at
-			v.ForEach(func(_, tool gjson.Result) bool {
-				b.Recall = b.Recall || tool.Get("name").Str == RecallTool
-				b.times(tool.Get("cache_control"))
-				return true
+			b.System = v
+			return b.each(v, func(block Span) error {
+				b.times(gjson.GetBytes(b.Of(block), "cache_control"))
+				return nil
 			})
+		case "tools":
+			b.Tools = v
+			return b.each(v, func(tool Span) error { return b.tool(tool) })
 		case "messages":
-			if !v.IsArray() {
+			if raw[v.From] != '[' {
 				return errors.New("messages is no list")
 			}
-			return each(v, func(m gjson.Result) error { return b.message(m) })
+			return b.each(v, b.message)
 		case "thinking":
-			b.Thinking = at
+			b.Thinking = v
 			return b.thinking(v)
 		default:
-			b.names, b.others = append(b.names, name), append(b.others, at)
+			b.names, b.others = append(b.names, name), append(b.others, v)
 		}
 		return nil
 	})
@@ -132,23 +135,38 @@ func ReadBody(raw []byte) (*Body, error) {
 	return b, nil
 }
 
+func (b *Body) tool(at Span) error {
+	if b.Raw[at.From] != '{' {
+		return nil
+	}
+	return b.members(at, func(name string, v Span) error {
+		switch name {
+		case "name":
+			b.Recall = b.Recall || b.text(v) == RecallTool
+		case "cache_control":
+			b.times(gjson.ParseBytes(b.Of(v)))
+		}
+		return nil
+	})
+}
+
 // message reads one.
-func (b *Body) message(v gjson.Result) error {
-	m := Message{Span: spanOf(v)}
-	err := members(v, func(name string, v gjson.Result) error {
+func (b *Body) message(at Span) error {
+	m := Message{Span: at}
+	err := b.members(at, func(name string, v Span) error {
 		switch name {
 		case "role":
-			m.Role = v.Str
+			m.Role = b.text(v)
 		case "content":
-			m.Content = spanOf(v)
-			if m.Text = v.Type == gjson.String; m.Text {
-				m.Parts = []Part{{Span: m.Content, Type: "text"}}
+			m.Content = v
+			if m.Text = b.Raw[v.From] == '"'; m.Text {
+				m.Parts = []Part{{Span: v, Type: "text"}}
 				return nil
 			}
-			if !v.IsArray() {
+			if b.Raw[v.From] != '[' {
 				return errors.New("a content is neither text nor list")
 			}
-			return each(v, func(part gjson.Result) error {
+			return b.each(v, func(part Span) error {
 				p, err := b.part(part)
 				m.Parts = append(m.Parts, p)
 				return err
@@ -163,28 +181,28 @@ func (b *Body) message(v gjson.Result) error {
 	return err
 }
 
-func (b *Body) part(v gjson.Result) (p Part, err error) {
-	p.Span = spanOf(v)
+func (b *Body) part(at Span) (p Part, err error) {
+	p.Span = at
 	var answers string
-	err = members(v, func(name string, v gjson.Result) error {
+	err = b.members(at, func(name string, v Span) error {
 		switch name {
 		case "type":
-			p.Type = v.Str
+			p.Type = b.text(v)
 		case "id":
-			p.ID = v.Str
+			p.ID = b.text(v)
 		case "tool_use_id":
-			answers = v.Str
+			answers = b.text(v)
 		case "name":
-			p.Tool = v.Str
+			p.Tool = b.text(v)
 		case "input":
-			p.Input = spanOf(v)
+			p.Input = v
 		case "content":
-			p.Content = spanOf(v)
+			p.Content = v
 		case "is_error":
-			p.Failed = v.Type == gjson.True
+			p.Failed = b.Raw[v.From] == 't'
 		case "cache_control":
-			p.Control = spanOf(v)
-			b.times(v)
+			p.Control = v
+			b.times(gjson.ParseBytes(b.Of(v)))
 		}
 		return nil
 	})
@@ -196,16 +214,17 @@ func (b *Body) part(v gjson.Result) (p Part, err error) {
 	return p, err
 }
 
-func (b *Body) thinking(v gjson.Result) error {
-	return members(v, func(name string, v gjson.Result) error {
+func (b *Body) thinking(at Span) error {
+	return b.members(at, func(name string, v Span) error {
 		switch name {
 		case "type":
-			b.Thinks = v.Str == "adaptive" || v.Str == "enabled"
+			kind := b.text(v)
+			b.Thinks = kind == "adaptive" || kind == "enabled"
 		case "block_binding":
-			b.binding = spanOf(v)
-			return members(v, func(name string, v gjson.Result) error {
+			b.binding = v
+			return b.members(v, func(name string, v Span) error {
 				if name == "prefix_mismatch_behavior" {
-					b.bound = v.Str
+					b.bound = b.text(v)
 				}
 				return nil
 			})
@@ -221,35 +240,125 @@ func (b *Body) times(control gjson.Result) {
 	}
 }
 
+// text is what a text says; "" for what is none.
+func (b *Body) text(at Span) string {
+	if b.Raw[at.From] != '"' {
+		return ""
+	}
+	return unquoted(b.Of(at))
+}
+
+func unquoted(text []byte) string {
+	if bytes.IndexByte(text, '\\') < 0 {
+		return string(text[1 : len(text)-1])
+	}
+	return gjson.ParseBytes(text).Str
+}
+
 // members goes over an object, whose names must all be different.
-func members(v gjson.Result, do func(name string, v gjson.Result) error) (err error) {
-	if !v.IsObject() {
+func (b *Body) members(at Span, do func(name string, v Span) error) error {
+	raw := b.Raw
+	if at.Empty() || raw[at.From] != '{' {
 		return errors.New("where an object should be is none")
 	}
 	var seen []string
-	v.ForEach(func(key, v gjson.Result) bool {
-		for _, s := range seen {
-			if s == key.Str {
-				err = fmt.Errorf("%q is there twice", s)
-				return false
+	for i := skipSpace(raw, at.From+1); raw[i] != '}'; {
+		end := endOfText(raw, i)
+		name := unquoted(raw[i:end])
+		if slices.Contains(seen, name) {
+			return fmt.Errorf("%q is there twice", name)
+		}
+		seen = append(seen, name)
+		v := valueAt(raw, skipSpace(raw, end)+1) // behind the colon
+		if err := do(name, v); err != nil {
+			return err
+		}
+		i = next(raw, v.To)
+	}
+	return nil
+}
+
+// each goes over a list; what is none has nothing in it.
+func (b *Body) each(at Span, do func(Span) error) error {
+	raw := b.Raw
+	if raw[at.From] != '[' {
+		return nil
+	}
+	for i := skipSpace(raw, at.From+1); raw[i] != ']'; {
+		v := valueAt(raw, i)
+		if err := do(v); err != nil {
+			return err
+		}
+		i = next(raw, v.To)
+	}
+	return nil
+}
+
+// The functions below find where values of JSON end, which must be JSON: most of a body
+// is texts, and those are gone over by whole words. gjson would take them out of their
+// escapes as well.
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// next is where the next element or the end of what is around it stands.
+func next(b []byte, i int) int {
+	if i = skipSpace(b, i); b[i] == ',' {
+		return skipSpace(b, i+1)
+	}
+	return i
+}
+
+// endOfText is the byte behind a text.
+func endOfText(b []byte, i int) int {
+	for i++; i < len(b); {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			break
+		}
+		i += n + 1
+		escapes := 0
+		for b[i-2-escapes] == '\\' { // at the latest, the quote that begins it ends this
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// valueAt is the value at a byte, or behind the space there.
+func valueAt(b []byte, i int) Span {
+	i = skipSpace(b, i)
+	from, depth := i, 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			i = endOfText(b, i)
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']':
+			depth--
+			i++
+		case ',', ' ', '\n', '\t', '\r', ':':
+			i++
+			continue
+		default:
+			for i++; i < len(b) && !bytes.ContainsRune([]byte(",:]} \n\t\r"), rune(b[i])); i++ {
 			}
 		}
-		seen = append(seen, key.Str)
-		err = do(key.Str, v)
-		return err == nil
-	})
-	return err
+		if depth == 0 {
+			break
+		}
+	}
+	return Span{from, i}
 }
-
-func each(v gjson.Result, do func(gjson.Result) error) (err error) {
-	v.ForEach(func(_, e gjson.Result) bool {
-		err = do(e)
-		return err == nil
-	})
-	return err
-}
-
-func spanOf(v gjson.Result) Span { return Span{v.Index, v.Index + len(v.Raw)} }
 
 // shallow reports whether nothing lies too deep.
 func shallow(b []byte) bool {
@@ -257,11 +366,7 @@ func shallow(b []byte) bool {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {
 		case '"':
-			for i++; i < len(b) && b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					i++
-				}
-			}
+			i = endOfText(b, i) - 1
 		case '{', '[':
 			if depth++; depth > mostNested {
 				return false

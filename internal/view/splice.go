@@ -38,6 +38,15 @@ func Edited(raw []byte, edits []Edit) ([]byte, error) {
 	return append(out, raw[at:]...), nil
 }
 
+// Edited is the body with edits, whose texts are JSON.
+func (b *Body) Edited(edits []Edit) (*Body, error) {
+	raw, err := Edited(b.Raw, edits)
+	if err != nil {
+		return nil, err
+	}
+	return read(raw)
+}
+
 // Spliced is what a body says instead.
 type Spliced struct {
 	Edits []Edit

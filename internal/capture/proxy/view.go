@@ -294,12 +294,7 @@ func (v *viewer) splice(c *viewed, b *view.Body, e *view.Epoch, strip bool) (*fo
 		return nil, nil
 	}
 	slices.SortFunc(edits, func(a, b view.Edit) int { return a.From - b.From })
-	body, err := view.Edited(b.Raw, edits)
-	if err != nil {
-		v.void(c, e, err)
-		return nil, nil
-	}
-	is, err := view.ReadBody(body)
+	is, err := b.Edited(edits)
 	if err == nil {
 		err = view.Valid(b, is, allowed)
 	}
@@ -307,7 +302,7 @@ func (v *viewer) splice(c *viewed, b *view.Body, e *view.Epoch, strip bool) (*fo
 		v.void(c, e, err)
 		return nil, nil
 	}
-	f.Edits, f.body, c.aside = edits, body, contents
+	f.Edits, f.body, c.aside = edits, is.Raw, contents
 	v.counts.spliced.Add(1)
 	return f, set.Done
 }

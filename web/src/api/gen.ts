@@ -3066,7 +3066,7 @@ export interface PalaceLineageView {
   /** its person wants the epoch to open */
   asked_at: string | null;
   /** the oldest first */
-  epochs: ViewEpoch[];
+  epochs: PalaceEpoch[];
   /** how many exchanges the history had when the plan was made */
   exchanges: number;
   made_at: string;
@@ -4608,23 +4608,6 @@ export interface Versions {
 export interface ViewBirth {
   cap_bytes: number;
   duplicates: boolean;
-}
-
-export interface ViewEpoch {
-  at?: number;
-  born?: number;
-  client: string;
-  ended?: string;
-  ended_at?: string;
-  kept?: ViewKept[];
-  lineage: string;
-  number: number;
-  opened_at: string;
-  policy: string;
-  predicted: ViewEstimate;
-  recall?: boolean;
-  replace: ViewReplacement[];
-  why: string;
 }
 
 export interface ViewEstimate {
