@@ -142,7 +142,7 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 		"any free port":     {other, []string{"env", "editor"}, exitUsage, "name one"},
 		"no token":          {other, []string{"revoke", "editor"}, exitFailed, "no token of the name"},
 		"no exchange":       {env, []string{"show", "7f3a"}, exitFailed, "no exchange 7f3a is kept"},
-		"no part":           {env, []string{"show", "7f3a", "--part", "view"}, exitUsage, "neither request nor response"},
+		"no part":           {env, []string{"show", "7f3a", "--part", "view"}, exitUsage, "none of request, sent and response"},
 	} {
 		if code, out, said := finish(t, c.env, append([]string{"palace"}, c.args...)...); code != c.code || !strings.Contains(said, c.says) {
 			t.Errorf("%s: %d %s%s", name, code, out, said)
@@ -169,4 +169,33 @@ func killed(pid int) error {
 		err = p.Kill()
 	}
 	return err
+}
+
+// Who cannot need the tools is not given them, and no token is in an argument.
+func TestClaudeGetsTheToolsThatAskBack(t *testing.T) {
+	t.Parallel()
+	p := &palace{dir: t.TempDir()}
+	views := filepath.Join(p.dir, "views")
+	if err := os.MkdirAll(views, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []struct {
+		mode, path string
+		args       []string
+		want       bool
+	}{
+		{"view", "/opt/claude", []string{"-p", "hello"}, true},
+		{"view", "/opt/claude", nil, true},
+		{"view", "/opt/claude", []string{"mcp", "list"}, false},
+		{"view", "/opt/codex", []string{"-p", "hello"}, false},
+		{"shadow", "/opt/claude", []string{"-p", "hello"}, false},
+	} {
+		if err := os.WriteFile(filepath.Join(views, "mode.json"), []byte(`{"mode":"`+one.mode+`"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(p.withRecall(one.path, one.args), " ")
+		if has := strings.Contains(got, "--mcp-config="); has != one.want || !strings.HasSuffix(got, strings.Join(one.args, " ")) || strings.Contains(got, "plt_") {
+			t.Errorf("%v: %s", one, got)
+		}
+	}
 }

@@ -80,6 +80,8 @@ type Sent struct {
 	Edits  []view.Edit `json:"edits"`
 	// Why is one of the Sent constants.
 	Why string `json:"why"`
+	// Opens tells that the epoch began with this request.
+	Opens bool `json:"opens,omitempty"`
 	// Refused is what the backend said to another body before it got this one.
 	Refused string `json:"refused,omitempty"`
 	// Set by whoever keeps it: of the body that the edits make. Sum is empty where the

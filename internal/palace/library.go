@@ -31,6 +31,8 @@ type Records interface {
 	PalaceChunks(ctx context.Context, v identity.Viewer, hashes []string) (map[string][]byte, error)
 	// PalaceEdits are those of what was sent of an exchange, packed.
 	PalaceEdits(ctx context.Context, v identity.Viewer, exchange string) ([]byte, error)
+	// PalaceSaved is what requests of a lineage in views cost, and what they would have.
+	PalaceSaved(ctx context.Context, v identity.Viewer, lineage string) (Saved, error)
 	// PalaceEpochs are those of a lineage, the oldest first.
 	PalaceEpochs(ctx context.Context, v identity.Viewer, lineage string) ([]Epoch, error)
 	PalaceBlock(ctx context.Context, v identity.Viewer, uuid string) (Block, error)

@@ -101,10 +101,9 @@ func (r *reader) taking(raw *capture.Exchange) (t taking, err error) {
 	if len(raw.Answered) > 0 {
 		t.e.Answered.Hash = hashOf(raw.Answered)
 	}
-	if t.e.Sent, err = sentOf(raw.Sent); err != nil {
+	if err := r.sent(&t, raw); err != nil {
 		return t, err
 	}
-	t.prompt, t.subscription = r.sentPrompt(raw, t.asked), subscribed(raw)
 	wire, err := json.Marshal(Wire{raw.Request.Header, raw.Response.Header, raw.Response.Marks})
 	if err != nil {
 		return t, err
@@ -113,6 +112,22 @@ func (r *reader) taking(raw *capture.Exchange) (t taking, err error) {
 		return t, err
 	}
 	return t, r.chunks(&t, raw, spans)
+}
+
+// sent reads what reached the backend, where that is not the client's body: what was
+// charged is that one.
+func (r *reader) sent(t *taking, raw *capture.Exchange) (err error) {
+	t.prompt, t.subscription = promptOf(raw, t.asked), subscribed(raw)
+	if t.e.Sent, err = sentOf(raw.Sent); err != nil || raw.Sent == nil || raw.Sent.Sum == "" || raw.Asked == nil {
+		return err
+	}
+	body, err := raw.Sent.Of(raw.Asked)
+	if err != nil {
+		return err
+	}
+	t.whole, t.prompt, t.less = t.prompt, promptOf(raw, r.readAsked(body, nil)), len(raw.Asked)-len(body)
+	t.prompt.Epoch, t.opens = raw.Sent.Epoch, raw.Sent.Opens && raw.Sent.Epoch == 1
+	return nil
 }
 
 // hashedSpan is a span of a body that is kept as a chunk.

@@ -27,7 +27,10 @@ type taking struct {
 	left   *time.Time      // since when contents are left out; nil: they are not
 	shun   map[string]bool // chunks that are not kept, for something in them was erased
 
-	prompt       view.Prompt
+	prompt       view.Prompt // what was sent
+	whole        view.Prompt // the client's own, where that was not sent
+	less         int         // how many bytes of it were not
+	opens        bool        // the first view of its history
 	subscription bool
 }
 
@@ -462,7 +465,7 @@ func (t *taking) rates(l *known, global, fresh []part) rates {
 		}
 	}
 	per := 0.0
-	if all > 0 {
+	if all -= t.less; all > 0 { // the backend counted what was sent
 		per = float64(total) / float64(all)
 	}
 	perFresh := per

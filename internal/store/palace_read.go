@@ -73,9 +73,9 @@ func (s *Store) PalaceLineage(ctx context.Context, v identity.Viewer, lineage st
 }
 
 func scanExchange(scan Scan) (e palace.Exchange, err error) {
-	var s palace.Sent
+	var s sentRow
 	err = scan(append(exchangeDest(&e), sentDest(&s)...)...)
-	e.Sent = sent(s)
+	e.Sent = s.sent(e.Usage.Output)
 	return e, err
 }
 
@@ -114,10 +114,10 @@ func (s *Store) PalaceExchanges(ctx context.Context, v identity.Viewer, f palace
 // PalaceExchange implements palace.Records.
 func (s *Store) PalaceExchange(ctx context.Context, v identity.Viewer, exchange string) (e palace.Exchange, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		var s palace.Sent
+		var s sentRow
 		found, err := first(tx, `SELECT `+exchangeColumns+`, `+sentColumns+`, x.recipe, x.wire FROM palace_exchange x`+sentTable+` WHERE x.user_id = @user AND x.id = @id`,
 			Args{"user": v.UserID, "id": orNil(id.Canonical(exchange))}, slices.Concat(exchangeDest(&e), sentDest(&s), []any{&e.Recipe, &e.Wire})...)
-		e.Sent = sent(s)
+		e.Sent = s.sent(e.Usage.Output)
 		if err == nil && !found {
 			err = missing("exchange")
 		}
