@@ -3,9 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"liminal/internal/id"
@@ -14,35 +12,12 @@ import (
 	"liminal/internal/view"
 )
 
-// costColumns are those of palace_cost, in the order in which they are written.
-var costColumns = []string{
-	"exchange_id", "agent_id", "lineage_id", "kind", "model", "at", "day", "input", "cache_read", "write_5m", "write_1h", "output",
-	"usd", "list_price", "predicted_read", "predicted_write", "off", "cause", "place", "reason", "missed", "missed_usd",
-}
-
-// costsAtOnce is how many exchanges one statement writes, or else one: so there are two
-// statements.
-const costsAtOnce = 16
-
-var (
-	oneCost   = costStatement(1)
-	manyCosts = costStatement(costsAtOnce)
+const (
+	insertCost = `INSERT INTO palace_cost (user_id, exchange_id, agent_id, lineage_id, kind, model, at, day, input, cache_read, write_5m, write_1h, output, usd, list_price, predicted_read,
+		predicted_write, off, cause, place, reason, missed, missed_usd)
+		VALUES (@user, @exchange, @agent, @lineage, @kind, @model, @at, @day, @input, @read, @write5, @write1, @output, @usd, @list, @predicted_read, @predicted_write, @off, @cause, @place, @reason, @missed, @missed_usd)`
+	insertPrompt = `INSERT INTO palace_prompt (lineage_id, user_id, state) VALUES (@lineage, @user, @state) ON CONFLICT (lineage_id) DO UPDATE SET state = excluded.state`
 )
-
-func costStatement(rows int) string {
-	values := func(row int) string {
-		names := make([]string, len(costColumns))
-		for i, c := range costColumns {
-			names[i] = fmt.Sprintf("@%s%d", c, row)
-		}
-		return strings.Join(names, ", ")
-	}
-	more := ""
-	for row := range rows - 1 {
-		more += ", (@user, " + values(row+1) + ")"
-	}
-	return `INSERT INTO palace_cost (user_id, ` + strings.Join(costColumns, ", ") + `) VALUES (@user, ` + values(0) + `)` + more
-}
 
 // day is that of a time, in UTC.
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
@@ -54,35 +29,20 @@ func valueOf[T any](p *T) any {
 	return *p
 }
 
-func costValues(c palace.Cost) []any {
-	m := palace.Miss{}
-	var cause any
-	if c.Miss != nil {
-		m, cause = *c.Miss, string(c.Miss.Cause)
-	}
-	return []any{
-		c.ExchangeID, optional(c.AgentID), optional(c.LineageID), string(c.Kind), writable(c.Model), stamp(c.At), day(c.At), c.Usage.Input, c.Usage.Read, c.Usage.Write5m, c.Usage.Write1h, c.Usage.Output,
-		valueOf(c.USD), c.ListPrice, valueOf(c.PredictedRead), valueOf(c.PredictedWrite), valueOf(c.Off), cause, writable(m.Where), writable(m.Reason), m.Tokens, valueOf(m.USD),
-	}
-}
-
 // PutCosts implements palace.Tx.
 func (p *palaceTx) PutCosts(list []palace.Cost) error {
-	for len(list) > 0 {
-		n, statement := 1, oneCost
-		if len(list) >= costsAtOnce {
-			n, statement = costsAtOnce, manyCosts
+	for _, c := range list {
+		m := palace.Miss{}
+		var cause any
+		if c.Miss != nil {
+			m, cause = *c.Miss, string(c.Miss.Cause)
 		}
-		args := Args{"user": p.user}
-		for row, c := range list[:n] {
-			for i, value := range costValues(c) {
-				args[fmt.Sprintf("%s%d", costColumns[i], row)] = value
-			}
-		}
-		if _, err := p.tx.Exec(statement, args); err != nil {
-			return err
-		}
-		list = list[n:]
+		p.costs.rows = append(p.costs.rows, Args{
+			"user": p.user, "exchange": c.ExchangeID, "agent": optional(c.AgentID), "lineage": optional(c.LineageID), "kind": string(c.Kind), "model": writable(c.Model), "at": stamp(c.At), "day": day(c.At),
+			"input": c.Usage.Input, "read": c.Usage.Read, "write5": c.Usage.Write5m, "write1": c.Usage.Write1h, "output": c.Usage.Output, "usd": valueOf(c.USD), "list": c.ListPrice,
+			"predicted_read": valueOf(c.PredictedRead), "predicted_write": valueOf(c.PredictedWrite), "off": valueOf(c.Off),
+			"cause": cause, "place": writable(m.Where), "reason": writable(m.Reason), "missed": m.Tokens, "missed_usd": valueOf(m.USD),
+		})
 	}
 	return nil
 }
@@ -107,12 +67,8 @@ func (p *palaceTx) LastPrompt(lineage string) (state []byte, err error) {
 
 // PutLastPrompt implements palace.Tx.
 func (p *palaceTx) PutLastPrompt(lineage string, state []byte) error {
-	if err := p.flushLineages(); err != nil { // it names one that may wait
-		return err
-	}
-	_, err := p.tx.Exec(`INSERT INTO palace_prompt (lineage_id, user_id, state) VALUES (@lineage, @user, @state) ON CONFLICT (lineage_id) DO UPDATE SET state = @state`,
-		Args{"user": p.user, "lineage": lineage, "state": state})
-	return err
+	p.prompts.rows = append(p.prompts.rows, Args{"user": p.user, "lineage": lineage, "state": state})
+	return nil
 }
 
 // charged fills in what exchanges cost.

@@ -16,6 +16,7 @@ type palaceTx struct {
 	now  time.Time
 
 	chunks, parts, blocks bulk
+	costs, prompts        bulk
 	held                  int // bytes of chunks that wait
 	lineages              []palace.Lineage
 	lineageAt             map[string]int
@@ -62,12 +63,14 @@ func newPalaceTx(tx Tx, user string, now time.Time) *palaceTx {
 		blocks: bulk{text: `INSERT INTO palace_block (id, user_id, display_id, generation, key, hash, sum, type, role, tool, scope, project, agent_id, channels, tier, tier_by, active, tokens, size, label,
 		exchange_id, form, chunk, start, created_at, erased_at, erased_by)
 		VALUES (@id, @user, @display, @generation, @key, @hash, @sum, @type, @role, @tool, @scope, @project, @agent, @channels, @tier, @by, @active, @tokens, @size, @label, @exchange, @form, @chunk, @start, @created, @erased, @erased_by)`},
+		costs: bulk{text: insertCost}, prompts: bulk{text: insertPrompt},
 	}
 }
 
 // flush writes everything that waits, in an order in which what a row names is there.
 func (p *palaceTx) flush() error {
-	for _, write := range []func() error{p.flushLineages, func() error { return p.blocks.flush(p.tx) }, p.flushShown, p.flushLines, p.flushChunks, func() error { return p.parts.flush(p.tx) }, p.flushSeen} {
+	for _, write := range []func() error{p.flushLineages, func() error { return p.blocks.flush(p.tx) }, p.flushShown, p.flushLines, p.flushChunks, func() error { return p.parts.flush(p.tx) }, p.flushSeen,
+		func() error { return p.costs.flush(p.tx) }, func() error { return p.prompts.flush(p.tx) }} {
 		if err := write(); err != nil {
 			return err
 		}

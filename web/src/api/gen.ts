@@ -2776,8 +2776,6 @@ export interface PalaceBlock {
   created_at: string;
   deleted_at: string | null;
   display_id: number | null;
-  erased_at: string | null;
-  erased_by?: string;
   exchange: string;
   form: string;
   generation: number;
@@ -2828,13 +2826,11 @@ export interface PalaceContent {
   archived_at: string | null;
   block_type: string;
   channels: string[];
-  /** its JSON without the secrets that were found in it; of a stream, what its events make together; null: it was erased */
+  /** its JSON; of a stream, what its events make together */
   content: unknown;
   created_at: string;
   deleted_at: string | null;
   display_id: number | null;
-  erased_at: string | null;
-  erased_by?: string;
   exchange: string;
   form: string;
   generation: number;
@@ -5168,28 +5164,6 @@ export interface Ops {
     };
     data: Nothing;
   };
-  /** Erase everything that an agent said, in its histories and beside them */
-  erasePalaceAgent: {
-    path: {
-      /** the small number of it */
-      agent_id: number;
-    };
-    data: PalaceErasure;
-  };
-  /** Erase what a block says, wherever it was sent; its row and its hash stay */
-  erasePalaceBlock: {
-    path: {
-      id: string;
-    };
-    data: PalaceErasure;
-  };
-  /** Erase everything that one history said */
-  erasePalaceLineage: {
-    path: {
-      id: string;
-    };
-    data: PalaceErasure;
-  };
   /** What may be uploaded */
   fileLimits: {
     data: Allowance;
@@ -6166,9 +6140,6 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   endConnection: ['DELETE', '/v1/connections/{name}'],
   endOtherSessions: ['DELETE', '/v1/auth/sessions'],
   endSession: ['DELETE', '/v1/auth/sessions/{id}'],
-  erasePalaceAgent: ['POST', '/v1/palace/agents/{agent_id}/erase'],
-  erasePalaceBlock: ['POST', '/v1/palace/blocks/{id}/erase'],
-  erasePalaceLineage: ['POST', '/v1/palace/lineages/{id}/erase'],
   fileLimits: ['GET', '/v1/files/limits'],
   forgetLearnt: ['POST', '/v1/learning/forget'],
   getTraining: ['GET', '/v1/training/{id}'],
