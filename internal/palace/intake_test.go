@@ -130,6 +130,23 @@ func TestWhatIsSentAgainIsTheSameBlock(t *testing.T) {
 	}
 }
 
+// A client may ask the same again though it had an answer, and have none then; and the
+// process that takes in may be another one by then.
+//
+// Requirements: PAL-04
+func TestAnAnswerThatComesAgainIsTheBlockItWas(t *testing.T) {
+	t.Parallel()
+	r := record(t)
+	body := said(person("1"))
+	for _, answer := range []string{answering("same"), "", answering("same")} {
+		r.say(spoken{session: "s", body: body, answer: answer})
+		r.take()
+	}
+	if got := r.shape(); got != "/0/2/3" || len(r.blocks) != 2+2 {
+		t.Errorf("%s, %d blocks", got, len(r.blocks))
+	}
+}
+
 // Requirements: PAL-24 (exchanges)
 func TestAnIntakeThatIsKilledAnywhereTakesEachExchangeInOnce(t *testing.T) {
 	t.Parallel()

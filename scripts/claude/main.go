@@ -35,8 +35,18 @@ const limit = 5 * time.Minute
 func main() {
 	client := flag.String("client", "", "the client's program")
 	program := flag.String("program", "bin/liminald", "liminald")
+	kills := flag.Int("kills", 0, "instead: kill proxy, platform and store so often at random, while agents talk")
 	flag.Parse()
-	if err := play(*client, *program); err != nil {
+	var err error
+	switch folder := os.Getenv(agentEnv); {
+	case folder != "":
+		err = agent(folder)
+	case *kills > 0:
+		err = storm(*program, *kills)
+	default:
+		err = play(*client, *program)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "claude:", err)
 		os.Exit(1)
 	}
