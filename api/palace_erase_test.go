@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// Requirements: PAL-15 (erase)
 func TestWhatIsErasedIsNotReadAtTheAPIAnyMore(t *testing.T) {
 	t.Parallel()
 	p := newWorld(t).signUp("ada@example.org")
@@ -42,7 +41,7 @@ func TestWhatIsErasedIsNotReadAtTheAPIAnyMore(t *testing.T) {
 // spilt has the form of a key, and opens nothing.
 const spilt = "sk-" + "test-0123456789abcdef0123456789"
 
-// Requirements: PAL-15 (secrets), SAFE-08
+// Requirements: SAFE-08
 func TestSecretsInContentAreMaskedButInTheBytes(t *testing.T) {
 	t.Parallel()
 	p := newWorld(t).signUp("ada@example.org")

@@ -71,7 +71,7 @@ func newHouse(ctx context.Context, deployment, program string) (h *house, err er
 		return nil, err
 	}
 	h = &house{deployment: deployment, dir: dir, program: program, namespace: "default", done: make(chan struct{})}
-	h.env = []string{"LIMINAL_WEB_ALLOW=*", "LIMINAL_TENANTS=default,acme", "LIMINAL_OPS_LISTEN=127.0.0.1:0", "LIMINAL_LOG_LEVEL=warn", "GODEBUG=netdns=go"}
+	h.env = []string{"LIMINAL_WEB_ALLOW=*", "LIMINAL_TENANTS=default,acme", "LIMINAL_OPS_LISTEN=127.0.0.1:0", "LIMINAL_LOG_LEVEL=warn", "GODEBUG=netdns=go", "PALACE_OWNER=" + palaceOwner}
 	defer func() {
 		if err != nil {
 			h.close(true)

@@ -106,7 +106,9 @@ func (p *person) belongings() belongings {
 	hook := p.need("POST", "/v1/webhooks", object{"url": "https://example.org/" + mark, "events": []string{"run.done"}})
 	sharedSet := p.need("POST", "/v1/shares", object{"document_set_id": set, "with": p.t.signUp("reader").email})
 	event, lesson, cluster, adapter := p.learnt()
+	exchange, lineage, block := p.captured()
 	b := belongings{ids: map[string]string{
+		"exchange": exchange, "lineage": lineage, "block": block,
 		"event": event, "lesson": lesson, "cluster": cluster, "adapter": adapter,
 		"patch":        fmt.Sprint(patch.data["id"]),
 		"key":          made.text("id"),
@@ -134,13 +136,15 @@ func kindOf(field, path string) string {
 		for part, kind := range map[string]string{
 			"/conversations/": "conversation", "/runs/": "run", "/contexts/": "context", "/documents/": "document", "/document-sets/": "set",
 			"/artifacts/": "artifact", "/sessions/": "session", "/keys/": "key", "/shares/": "share", "/users/": "user", "/patches/": "patch",
-			"/clusters/": "cluster", "/adapters/": "adapter", "/training/": "run", "/learning/lessons/": "lesson", "/learning/events/": "event", "/responses/": "response", "/webhooks/": "webhook", "/palace/exchanges/": "message", "/palace/blocks/": "message", "/palace/lineages/": "message",
+			"/clusters/": "cluster", "/adapters/": "adapter", "/training/": "run", "/learning/lessons/": "lesson", "/learning/events/": "event", "/responses/": "response", "/webhooks/": "webhook", "/palace/exchanges/": "exchange", "/palace/blocks/": "block", "/palace/lineages/": "lineage",
 		} {
 			if strings.Contains(path, part) {
 				return kind
 			}
 		}
 		return ""
+	case field == "lineage":
+		return "lineage"
 	case field == "thread_id", field == "replaces":
 		return map[string]string{"thread_id": "conversation", "replaces": "message"}[field]
 	case strings.Contains(field, "tagged_doc"):
@@ -293,6 +297,11 @@ func walls(t *trial) {
 	} {
 		if a := ada.do("GET", path, nil); !a.ok() || !strings.Contains(string(a.raw), mark) {
 			t.hole("afterwards %s is %s", path, a)
+		}
+	}
+	if ada.email == palaceOwner && t.house.deployment == onEmbedded {
+		if a := ada.do("GET", "/v1/palace/blocks/"+theirs.ids["block"], nil); !a.ok() || !strings.Contains(string(a.raw), mark) {
+			t.hole("afterwards what an agent said is %s", a)
 		}
 	}
 	if a := ada.do("GET", "/v1/interrupts", nil); !strings.Contains(string(a.raw), theirs.ids["interrupt"]) {

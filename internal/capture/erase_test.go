@@ -83,8 +83,6 @@ func recordsWith(t *testing.T, dir string, keys *vault.Ring, text string) (piece
 
 // What is erased is on no disk any more, of a segment that is written on too. The rest
 // is as it was, and goes on.
-//
-// Requirements: PAL-15 (erase)
 func TestWhatIsErasedIsOnNoDiskAnyMore(t *testing.T) {
 	t.Parallel()
 	for name, keys := range map[string]*vault.Ring{"plain": nil, "sealed": ring(t, "a", "b")} {
@@ -191,7 +189,6 @@ func settle(s *Spool) {
 	}
 }
 
-// Requirements: PAL-26 (at rest)
 func TestASpoolWithKeysOpensWithThemOnlyAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

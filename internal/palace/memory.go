@@ -1,6 +1,9 @@
 package palace
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 const (
 	// mostSessions bounds the sessions whose lineages are in memory, and mostKnown the
@@ -96,6 +99,7 @@ func (m *memory) add(l *known) {
 type known struct {
 	Lineage
 	loaded  bool
+	fresh   bool // begun here: no block of it is in the store that is not known
 	places  []Place
 	named   map[string]Place   // those the protocol names, by key
 	unnamed map[string][]Place // the others, by hash, in order
@@ -117,6 +121,21 @@ func (l *known) need(tx Tx) error {
 		}
 	}
 	return nil
+}
+
+// count is how often it has an unnamed block of that hash.
+func (l *known) count(hash string) (n int) {
+	for _, p := range l.places {
+		if p.Hash == hash {
+			n++
+		}
+	}
+	return n
+}
+
+// nth is the key of the n-th of those.
+func (l *known) nth(hash string, n int) string {
+	return "at:" + l.ID + "/" + hash + "/" + strconv.Itoa(n)
 }
 
 // remember notes a block of the lineage.

@@ -3,7 +3,6 @@ package palace
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -202,7 +201,7 @@ func (t *taking) begin(list []*known) (*known, error) {
 		l.Why = Clear
 	}
 	l.places = slices.Clone(before.places[:l.Fork])
-	l.loaded = true
+	l.loaded, l.fresh = true, true
 	l.Length, l.Sent = l.Fork, l.Fork
 	if err := t.tx.PutLineage(l.Lineage); err != nil {
 		return nil, err
@@ -237,7 +236,7 @@ func (t *taking) agent(l *known) error {
 	if _, err := t.tx.NewAgent(a); err != nil {
 		return err
 	}
-	l.AgentID, l.loaded = a.ID, true
+	l.AgentID, l.loaded, l.fresh = a.ID, true, true
 	t.memory.add(l)
 	return t.tx.PutLineage(l.Lineage)
 }
@@ -332,15 +331,25 @@ func (t *taking) globals(list []part, rate rates) error {
 	return t.lies(list, places)
 }
 
-// elsewhere are the blocks of names that the protocol gave and that the lineage does
-// not have: another may, from which a client went on.
+// elsewhere are the blocks that may be there though the lineage does not have them now:
+// those that the protocol names, as another lineage may have them from which a client
+// went on, and answers that were followed by another answer to the same.
 func (t *taking) elsewhere(l *known, lists ...[]part) (map[string]Place, error) {
 	var keys []string
-	for _, list := range lists {
-		for _, p := range list {
-			if p.ident != "" && l.byKey(p.ident, p.hash, p.typ) == nil {
-				keys = append(keys, p.ident, p.ident+"#"+p.hash)
+	seen := map[string]int{}
+	for _, p := range slices.Concat(lists...) {
+		switch {
+		case p.ident == "" && !l.fresh:
+			n := seen[p.hash]
+			if n == 0 {
+				n = l.count(p.hash)
 			}
+			seen[p.hash] = n + 1
+			if n >= len(l.unnamed[p.hash]) {
+				keys = append(keys, l.nth(p.hash, n))
+			}
+		case p.ident != "" && l.byKey(p.ident, p.hash, p.typ) == nil:
+			keys = append(keys, p.ident, p.ident+"#"+p.hash)
 		}
 	}
 	found := map[string]Place{}
@@ -378,18 +387,18 @@ func (t *taking) place(l *known, p part, found map[string]Place, form string, to
 		}
 		return t.create(l, p, key, form, tokens)
 	}
-	// The n-th of its kind in this lineage.
-	n := 0
-	for _, was := range l.places {
-		if was.Hash == p.hash {
-			n++
-		}
-	}
+	n := l.count(p.hash)
 	if list := l.unnamed[p.hash]; n < len(list) {
 		l.places = append(l.places, list[n])
 		return nil
 	}
-	return t.create(l, p, "at:"+l.ID+"/"+p.hash+"/"+strconv.Itoa(n), form, tokens)
+	key := l.nth(p.hash, n)
+	if f, ok := found[key]; ok {
+		l.remember(f)
+		l.places = append(l.places, f)
+		return nil
+	}
+	return t.create(l, p, key, form, tokens)
 }
 
 func (t *taking) create(l *known, p part, key, form string, tokens int64) error {

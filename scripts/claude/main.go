@@ -35,8 +35,18 @@ func main() {
 	client := flag.String("client", "", "the client's program")
 	program := flag.String("program", "bin/liminald", "liminald")
 	only := flag.String("only", "", "views: only what a view does; session: only the session in one")
+	kills := flag.Int("kills", 0, "instead: kill proxy, platform and store so often at random, while agents talk")
 	flag.Parse()
-	if err := play(*client, *program, *only); err != nil {
+	var err error
+	switch folder := os.Getenv(agentEnv); {
+	case folder != "":
+		err = agent(folder)
+	case *kills > 0:
+		err = storm(*program, *kills)
+	default:
+		err = play(*client, *program, *only)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "claude:", err)
 		os.Exit(1)
 	}

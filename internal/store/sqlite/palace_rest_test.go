@@ -11,8 +11,6 @@ import (
 )
 
 // The whole folder of the database is looked through, with the write-ahead log.
-//
-// Requirements: PAL-15 (erase), PAL-26 (at rest), SAFE-08
 func TestWhatAgentsSaidIsNotOnTheDiskWhenItWasErasedOrSealed(t *testing.T) {
 	t.Parallel()
 	dir := ""
