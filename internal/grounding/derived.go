@@ -179,7 +179,7 @@ func (s *sentence) pointed(c *claim) bool {
 func (s *sentence) ofMarked(c *claim) bool {
 	return s.ofThose(c) && slices.ContainsFunc(s.marks, func(m int32) bool {
 		l := s.Evidence.rows[m].list
-		return l >= 0 && float64(len(s.lists[l].rows)) == c.value
+		return l >= 0 && (float64(len(s.lists[l].rows)) == c.value || float64(len(s.lists[l].rows)) > c.value && c.nouns[0].end > 0 && !s.counted(c))
 	})
 }
 
