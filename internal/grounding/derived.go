@@ -10,7 +10,7 @@ import (
 // two figures, the difference of both sums; or such a sum in percent of that of all
 // rows.
 func (s *sentence) summed(c *claim) bool {
-	if c.within > 0 || (c.about || c.unit != noUnit) && c.unit != percent && !s.hasWord(adding) {
+	if c.within > 0 || (c.about || c.unit != noUnit) && c.unit != percent && !s.hasWord(adding) && !s.hasWord(averages) {
 		return false
 	}
 	m, part := s.measuredBy(c), s.partOf(c)
@@ -55,6 +55,9 @@ func (s *sentence) summed(c *claim) bool {
 							return true
 						}
 						continue
+					}
+					if mean := a.sum / float64(len(rows)); len(rows) > 1 && s.hasWord(averages) && (s.closeTo(c, mean) || c.unit != noUnit && a.of.kind == "time" && m.times > 0 && s.closeTo(c, mean*a.of.times/m.times)) {
+						return true
 					}
 					if len(rows) > 1 && (m.kind == "" || m.kind == "money" || a.of.kind != "") && is(a.sum, a.of) {
 						return true
