@@ -292,7 +292,7 @@ func (s *sentence) ownWord(text string) bool {
 func (s *sentence) idle(say func(string)) {
 	if len(slices.CompactFunc(slices.Clone(s.marks), func(a, b int32) bool {
 		return s.Evidence.rows[a].record.ID == s.Evidence.rows[b].record.ID
-	})) < 2 {
+	})) < 2 || len(s.claims) == 0 && len(s.whole.seen) == 0 {
 		return // what it says is of that record anyway
 	}
 	said := " " + fold(s.blank) + " "

@@ -153,7 +153,7 @@ func (s *sentence) findFilters(part span, l *list, counted []string) (list []fil
 	}
 	for _, m := range s.means(part) {
 		of := s.called[m]
-		if exact[m] || timeMeanings[m] || slices.Contains(counted, m) && len(of.lists) > 0 || slices.ContainsFunc(of.lists, func(n int32) bool { return s.lists[n].name == l.name }) || slices.ContainsFunc(of.values, func(v mention) bool {
+		if exact[m] || timeMeanings[m] || slices.ContainsFunc(of.lists, func(n int32) bool { return s.lists[n].name == l.name }) || slices.ContainsFunc(of.values, func(v mention) bool {
 			return slices.ContainsFunc(used, func(p place) bool { return slices.Contains(p.by[v.field], v.value) })
 		}) {
 			continue
