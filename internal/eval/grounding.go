@@ -147,7 +147,7 @@ const nothing = "none"
 
 // GroundingSets are the sets that have a file of their own.
 func GroundingSets() []string {
-	return []string{Fresh, Last, Held, Sealed, Practice, Draft, Final, AskedSet}
+	return []string{Fresh, Last, Held, Sealed, Practice, Draft, Final, AskedSet, AskedKept}
 }
 
 func loadGrounding(dir, which string) (map[string]groundingWorld, []groundingSentence, error) {

@@ -84,7 +84,7 @@ func (s *sentence) daysApart(c *claim, rows []int32) bool {
 	var said []day
 	for i := range s.claims {
 		x := &s.claims[i]
-		if x.sort != sortDate || len(x.keys) == 0 || x.keys[0].form != aDay && x.keys[0].form != aMonthDay || x.start < part.start || x.start >= part.end {
+		if x.sort != sortDate || len(x.keys) == 0 || x.keys[0].form != aDay && x.keys[0].form != aMonthDay || x.start < part.start || x.start >= part.end || x.keys[0].s == "today" && x.keys[0].n == 0 {
 			continue
 		}
 		for _, k := range x.keys {

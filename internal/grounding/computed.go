@@ -17,7 +17,8 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 		return false
 	}
 	precise := c.value != math.Trunc(c.value) || c.value >= 1000
-	sets := s.hasWord(comparing) || s.hasWord(remaining) || s.hasWord(unsettled) || s.hasWord(negations) || s.hasWord(fallsShort)
+	own := s.owned != nil && c.value > mostSmall
+	sets := own || s.hasWord(comparing) || s.hasWord(remaining) || s.hasWord(unsettled) || s.hasWord(negations) || s.hasWord(fallsShort)
 	// What is left of something need not be said, unless two numbers are that it is of.
 	left := (s.hasWord(remaining) || s.hasWord(fallsShort) || s.hasWord(unsettled) || s.hasWord(negations) && c.value > mostSmall) && s.numbersOf(noUnit, c) < 2
 	adds := precise || c.value >= 100 || s.hasWord(adding)
@@ -46,7 +47,7 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 				if rate && a.value > 0 && b.value > 0 && (s.says(a, meanings) || s.says(b, meanings)) && (s.closeTo(c, a.value/b.value) || s.closeTo(c, b.value/a.value)) {
 					return true
 				}
-				if sets && (precise || left && (slices.Contains(saying, int32(r)) || slices.Contains(s.topic.rows, int32(r))) || left && (row.list < 0 && c.value > mostSmall || s.mentioned(int32(r), in)) || s.saysNumber(c, a.value) || s.saysNumber(c, b.value)) && ofOneKind(a, b) && is(a.value-b.value, a.of) {
+				if sets && (precise || own || left && (slices.Contains(saying, int32(r)) || slices.Contains(s.topic.rows, int32(r))) || left && (row.list < 0 && c.value > mostSmall || s.mentioned(int32(r), in)) || s.saysNumber(c, a.value) || s.saysNumber(c, b.value)) && ofOneKind(a, b) && is(a.value-b.value, a.of) {
 					return true
 				}
 			}

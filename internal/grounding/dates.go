@@ -223,6 +223,9 @@ func (s *scanner) dotted(i int) int {
 			k = s.space(k + 1)
 		}
 		if m, after := s.month(k); m > 0 && (k > j || dot) {
+			if n > 1 && day[n-1] <= day[n-2] {
+				return i // Debian 12, 8. Dezember
+			}
 			y, end := s.year(after)
 			for x := range n {
 				s.addDay(at[x], after-1, y, m, day[x], s.weekdayBefore(at[x]))

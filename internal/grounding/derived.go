@@ -10,7 +10,7 @@ import (
 // two figures, the difference of both sums; or such a sum in percent of that of all
 // rows.
 func (s *sentence) summed(c *claim) bool {
-	if c.within > 0 || (c.about || c.unit != noUnit) && c.unit != percent && !s.hasWord(adding) {
+	if c.within > 0 || (c.about || c.unit != noUnit) && c.unit != percent && !s.hasWord(adding) && !s.hasWord(averages) {
 		return false
 	}
 	m, part := s.measuredBy(c), s.partOf(c)
@@ -56,6 +56,9 @@ func (s *sentence) summed(c *claim) bool {
 						}
 						continue
 					}
+					if mean := a.sum / float64(len(rows)); len(rows) > 1 && s.hasWord(averages) && (s.closeTo(c, mean) || c.unit != noUnit && a.of.kind == "time" && m.times > 0 && s.closeTo(c, mean*a.of.times/m.times)) {
+						return true
+					}
 					if len(rows) > 1 && (m.kind == "" || m.kind == "money" || a.of.kind != "") && is(a.sum, a.of) {
 						return true
 					}
@@ -94,7 +97,7 @@ var perShare = words("pct percent discount rate share prozent rabatt")
 // rated: a part of a sum, in percent that the sentence or a result says; or for each
 // of some; or of a year.
 func (s *sentence) rated(c *claim, in *clause) bool {
-	if c.unit != noUnit || c.value <= 0 {
+	if c.unit != noUnit && (c.unit != days || !c.about) || c.value <= 0 {
 		return false
 	}
 	var bases, shares []float64
@@ -127,6 +130,21 @@ func (s *sentence) rated(c *claim, in *clause) bool {
 	shares = append(shares, s.topic.shares...)
 	if s.hasWord(remaining) || s.hasWord(comparing) {
 		m := s.measuredBy(c)
+		if m.kind == "money" && s.owned != nil {
+			var of []figure
+			for r, own := range s.owned {
+				if own && !s.isOfNone(int32(r)) && len(of) < mostFigures {
+					of = append(of, s.Evidence.rows[r].figures...)
+				}
+			}
+			for i, a := range of {
+				if slices.ContainsFunc(of[i+1:], func(b figure) bool {
+					return a.value != b.value && s.amounts(c, m, math.Abs(a.value-b.value), measures["eur"])
+				}) {
+					return true
+				}
+			}
+		}
 		for _, x := range s.topic.numbers {
 			if m.kind == "money" && slices.ContainsFunc(bases, func(y float64) bool { return x != y && s.amounts(c, m, math.Abs(x-y), measures["eur"]) }) {
 				return true
@@ -134,6 +152,11 @@ func (s *sentence) rated(c *claim, in *clause) bool {
 		}
 	}
 	precise := c.value != math.Trunc(c.value) || s.measuredBy(c).kind == "money"
+	if c.about && c.value > 2 && slices.ContainsFunc(bases, func(x float64) bool { // so many words at so many a day
+		return slices.ContainsFunc(bases, func(y float64) bool { return y >= 100 && x > y && math.Abs(x/y-c.value) <= 0.5 })
+	}) {
+		return true
+	}
 	exact := c.value != math.Trunc(c.value) || c.value >= 1000
 	for _, r := range rows { // so many of so much each
 		list := s.Evidence.rows[r].figures
@@ -165,6 +188,9 @@ func (s *sentence) rated(c *claim, in *clause) bool {
 	return false
 }
 
+// mostFigures is of how many figures two are set against one another.
+const mostFigures = 80
+
 var halves = words("half hälfte halb halben halbe")
 
 // pointing are words before a number of what was just spoken of, or of a place in it.
@@ -177,9 +203,12 @@ func (s *sentence) pointed(c *claim) bool {
 
 // ofMarked: the lowest of the three, of a list that a record of the sentence is in.
 func (s *sentence) ofMarked(c *claim) bool {
-	return s.ofThose(c) && slices.ContainsFunc(s.marks, func(m int32) bool {
+	if w := s.wordBefore(c.start); !s.ofThose(c) && w != "all" && w != "allen" && w != "alle" {
+		return false
+	}
+	return slices.ContainsFunc(s.marks, func(m int32) bool {
 		l := s.Evidence.rows[m].list
-		return l >= 0 && float64(len(s.lists[l].rows)) == c.value
+		return l >= 0 && (float64(len(s.lists[l].rows)) == c.value || float64(len(s.lists[l].rows)) > c.value && c.nouns[0].end > 0 && !s.counted(c))
 	})
 }
 

@@ -224,7 +224,8 @@ australien australia`, "\n") {
 }()
 
 // titled are words that English writes with a capital and that name nobody.
-var titled = words(`english german french italian spanish dutch polish danish swedish european american british swiss austrian christmas easter pentecost whitsun
+var titled = words(`norwegian finnish portuguese russian ukrainian turkish arabic chinese japanese korean greek hungarian czech romanian croatian latin
+	english german french italian spanish dutch polish danish swedish european american british swiss austrian christmas easter pentecost whitsun
 	internet ok iso eu uk us usa mr mrs ms dr prof sir madam january february march april may june july august september october november december
 	monday tuesday wednesday thursday friday saturday sunday spring summer autumn winter central local court appeal appeals division regional district federal patent office
 	landgericht oberlandesgericht amtsgericht bundesgerichtshof bundespatentgericht ende anfang mitte

@@ -122,23 +122,20 @@ const leastName = 6
 
 // namedBy are the records that a row names.
 func (e *Evidence) namedBy(r int32) (list []int32) {
-	own := ""
-	if rec := e.rows[r].record; rec != nil {
-		own = fold(rec.Line)
+	own := e.rows[r].record
+	note := func(of []int32) {
+		for _, x := range of {
+			if own == nil || e.rows[x].record.Entity != own.Entity || e.rows[x].record.Line != own.Line { // others may be called so too
+				add(&list, x)
+			}
+		}
 	}
 	for i, name := range e.rows[r].lower {
-		if e.rows[r].folded[i] == own {
-			continue // others may be called so too
-		}
-		for _, of := range e.records[name] {
-			add(&list, of)
-		}
+		note(e.records[name])
 		text := " " + e.rows[r].folded[i] + " "
 		for line, of := range e.byLine {
 			if text == " "+line+" " || len(line) >= leastName && strings.Contains(text, " "+line+" ") {
-				for _, x := range of {
-					add(&list, x)
-				}
+				note(of)
 			}
 		}
 	}
@@ -154,7 +151,7 @@ func (e *Evidence) naming(m int32) (list []int32) {
 	id, line := strings.ToLower(rec.ID), fold(rec.Line)
 	for r := range e.rows {
 		row := &e.rows[r]
-		if r <= now || int32(r) == m || row.record != nil && line != "" && fold(row.record.Line) == line {
+		if r <= now || int32(r) == m || row.record != nil && row.record.Entity == rec.Entity && line != "" && row.record.Line == rec.Line {
 			continue
 		}
 		for i, name := range row.lower {
@@ -295,7 +292,7 @@ func (s *sentence) ownWord(text string) bool {
 func (s *sentence) idle(say func(string)) {
 	if len(slices.CompactFunc(slices.Clone(s.marks), func(a, b int32) bool {
 		return s.Evidence.rows[a].record.ID == s.Evidence.rows[b].record.ID
-	})) < 2 {
+	})) < 2 || len(s.claims) == 0 && len(s.whole.seen) == 0 {
 		return // what it says is of that record anyway
 	}
 	said := " " + fold(s.blank) + " "

@@ -35,7 +35,7 @@ func (s *sentence) strangers(blank string, say func(string)) {
 func (s *sentence) stranger(blank string, i int, english bool) bool {
 	t := s.scanner.tokens[i]
 	w := nameWord(blank, t)
-	if w == "" || shouted(blank[t.start:t.end]) {
+	if w == "" || shouted(blank[t.start:t.end]) || weekdayWords[strings.TrimSuffix(w, "s")] > 0 {
 		return false
 	}
 	for _, name := range []string{w, strings.TrimSuffix(w, "s")} {

@@ -28,7 +28,7 @@ func (s *sentence) denied(say func(string)) {
 				continue
 			}
 			w := strings.ToLower(s.blank[t.start:t.end])
-			if s.lacked(things, w) && !s.hasWordIn(s.partOf(&claim{start: t.start}), doubts) {
+			if before := s.wordBefore(t.start); before != "with" && before != "mit" && s.lacked(things, w) && !s.hasWordIn(s.partOf(&claim{start: t.start}), doubts) {
 				say(s.text[t.start:t.end])
 			}
 		}

@@ -78,7 +78,7 @@ func (s *sentence) share(c *claim, in *clause) bool {
 				if of > 100 && !moved || !s.near(c, math.Abs(100-of)) && (of > 100 || !s.near(c, of)) {
 					continue
 				}
-				if s.says(a, part) || s.says(b, part) {
+				if s.owned != nil && c.within > 0 || s.says(a, part) || s.says(b, part) {
 					return true
 				}
 			}

@@ -101,6 +101,22 @@ func (s *sentence) lasting(c *claim, in *clause) bool {
 	return false
 }
 
+// beforeDays are words before a day of a month that is not said: am 21.
+var beforeDays = words("am dem den zum vom der ab bis")
+
+// dayOfMonth: am 21., of a row that has such a day.
+func (s *sentence) dayOfMonth(c *claim, in *clause) bool {
+	if c.value < 1 || c.value > 31 || c.end >= len(s.blank) || s.blank[c.end] != '.' || !beforeDays[s.wordBefore(c.start)] {
+		return false
+	}
+	for r := range s.Evidence.rows {
+		if r > now && s.fits(int32(r), in) && slices.ContainsFunc(s.Evidence.rows[r].days, func(d day) bool { return d.time().Day() == int(c.value) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // atHours are words after which a number alone may be an hour.
 var atHours = words("at from to until till between and um von bis ab zwischen und")
 
@@ -392,6 +408,9 @@ func apposed(gap string) bool {
 
 // together: a day and a time of day that are said in one breath are of one row.
 func (s *sentence) together(say func(string)) {
+	if s.owned != nil {
+		return // both are of what it marks: a course's day and its hours
+	}
 	for i := 0; i+1 < len(s.claims); i++ {
 		a, b := &s.claims[i], &s.claims[i+1]
 		if a.sort == sortDate && b.sort == sortDate && len(a.keys) > 0 && len(b.keys) > 0 && a.keys[0].s == "today" && (b.keys[0].form == aDay || b.keys[0].form == aMonthDay) && apposed(s.text[a.end:b.start]) {

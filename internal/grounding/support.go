@@ -40,7 +40,7 @@ func (s *sentence) supported(c *claim) bool {
 		return false
 	}
 	if c.unit == noUnit {
-		if s.hour(c, in) || s.pointed(c) || s.perMarker(c) && !strings.ContainsAny(s.text[c.start:c.end], ".,") || s.ofMarked(c) {
+		if s.dayOfMonth(c, in) || s.hour(c, in) || s.pointed(c) || s.perMarker(c) && !strings.ContainsAny(s.text[c.start:c.end], ".,") || s.ofMarked(c) {
 			return true
 		}
 		if c.value <= mostTally && c.value == math.Trunc(c.value) && c.scale == 0 && !c.label && !s.numbers(c) && !s.joined(c) && !s.times(c) && s.measuredBy(c).kind == "" && !strings.ContainsAny(s.text[c.start:c.end], ".,") {
@@ -162,6 +162,9 @@ func (s *sentence) literal(c *claim, in *clause) bool {
 			}
 		}
 	}
+	if m := s.measuredBy(c); m.kind == "money" && m.times < 1 { // 8 cents of 0.08
+		keys = append(slices.Clip(keys), number(c.value*m.times))
+	}
 	for _, k := range keys {
 		k = k.resolve(s.today)
 		if c.weekday > 0 && !s.onWeekday(k, c.weekday, in) {
@@ -209,6 +212,9 @@ func (s *sentence) numbered(c *claim, in *clause) bool {
 	if s.owned != nil {
 		if w := strings.ToLower(firstWord(s.blank[c.end:])); len(w) > 3 && strings.Contains(s.ownTexts(), " "+strconv.Itoa(int(c.value))+" "+w[:4]) {
 			return true // up to 5 people
+		}
+		if s.hasWord(remaining) && s.computed(c, in) {
+			return true
 		}
 		return slices.ContainsFunc(s.index[key{form: aFigure, n: number(c.value).n}], func(r int32) bool { return s.owned[r] && !s.isOfNone(r) })
 	}

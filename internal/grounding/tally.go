@@ -121,7 +121,7 @@ func (s *sentence) findFilters(part span, l *list, counted []string) (list []fil
 	var by []place // that tell some of the rows from others
 	for _, p := range used {
 		is := func(r int32) bool {
-			return slices.ContainsFunc(s.Evidence.rows[r].has, func(m mention) bool { return slices.Contains(p.by[m.field], m.value) })
+			return s.hasOf(r, func(m mention) bool { return slices.Contains(p.by[m.field], m.value) })
 		}
 		if some(is) {
 			list = append(list, filter{true, []func(int32) bool{is}})
@@ -153,7 +153,7 @@ func (s *sentence) findFilters(part span, l *list, counted []string) (list []fil
 	}
 	for _, m := range s.means(part) {
 		of := s.called[m]
-		if exact[m] || timeMeanings[m] || slices.Contains(counted, m) && len(of.lists) > 0 || slices.ContainsFunc(of.lists, func(n int32) bool { return s.lists[n].name == l.name }) || slices.ContainsFunc(of.values, func(v mention) bool {
+		if exact[m] || timeMeanings[m] || slices.ContainsFunc(of.lists, func(n int32) bool { return s.lists[n].name == l.name }) || slices.ContainsFunc(of.values, func(v mention) bool {
 			return slices.ContainsFunc(used, func(p place) bool { return slices.Contains(p.by[v.field], v.value) })
 		}) {
 			continue
@@ -180,6 +180,33 @@ func (s *sentence) findFilters(part span, l *list, counted []string) (list []fil
 
 // timeMeanings are of words for a time, which say nothing of what is so called.
 var timeMeanings = words("=day =week =month =year =hour =minute")
+
+// hasOf reports whether a row, or an object in it, has a value.
+func (e *Evidence) hasOf(r int32, is func(mention) bool) bool {
+	return slices.ContainsFunc(e.rows[r].has, is) || slices.ContainsFunc(e.rows[r].objects, func(o int32) bool { return slices.ContainsFunc(e.rows[o].has, is) })
+}
+
+// saying is a filter of the rows of a list that give a figure which the part says beside
+// a number: with contracts of 38.5 hours.
+func (s *sentence) saying(c *claim, l *list, part span) (list []filter) {
+	for i := range s.claims {
+		x := &s.claims[i]
+		if x == c || x.sort != sortNumber || x.start < part.start || x.start >= part.end || x.unit == noUnit && x.value <= mostSmall || x.unit != noUnit && x.unit != hours && x.unit != percent || len(x.keys) == 0 || x.value >= 1990 && x.value < 2100 {
+			continue
+		}
+		rows := s.index[key{form: aFigure, n: number(x.value).n}]
+		n := 0
+		for _, r := range l.rows {
+			if slices.Contains(rows, r) {
+				n++
+			}
+		}
+		if n > 0 && n < len(l.rows) {
+			list = append(list, filter{false, []func(int32) bool{func(r int32) bool { return slices.Contains(rows, r) }}})
+		}
+	}
+	return list
+}
 
 // saysUn reports whether a word of a part turns round what another means: unsigned.
 func (s *sentence) saysUn(part span) bool {
@@ -449,6 +476,7 @@ func (s *sentence) tally(c *claim) (known, so bool) {
 				continue
 			}
 			filters, unlike := s.filters(in, l, things)
+			filters = append(slices.Clip(filters), s.saying(c, l, in)...)
 			sets, timed := s.left(l, filters, in)
 			plain := len(filters) == 0 && !timed
 			own = own || n == 0 && len(filters) > 0
