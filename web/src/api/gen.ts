@@ -2657,6 +2657,24 @@ export interface PagePalaceAgentState {
   next_cursor: string | null;
 }
 
+export interface PagePalaceBlock {
+  data: PalaceBlock[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PagePalaceEpoch {
+  data: PalaceEpoch[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PagePalaceEvent {
+  data: PalaceEvent[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
 export interface PagePalaceExchange {
   data: PalaceExchange[];
   /** opaque; null on the last page */
@@ -2747,6 +2765,9 @@ export interface PalaceAgent {
 
 export interface PalaceAgentState {
   agent_id: number;
+  at_list_price: boolean;
+  cache_share: number | null;
+  context_tokens: number;
   created_at: string;
   /** of all of its histories */
   exchanges: number;
@@ -2762,6 +2783,12 @@ export interface PalaceAgentState {
   seen_at: string;
   /** of the active blocks of that history; what is missing to its input_tokens and output_tokens is the system prompt and the tools */
   tokens_by_type: Record<string, number>;
+  unpriced: number;
+  usd: number | null;
+}
+
+export interface PalaceAnnounceInputBody {
+  text: string;
 }
 
 export interface PalaceAppearance {
@@ -2775,6 +2802,7 @@ export interface PalaceAppearance {
 export interface PalaceBlock {
   active: boolean;
   agent?: string;
+  archived_at: string | null;
   block_type: string;
   channels: string[];
   created_at: string;
@@ -2789,15 +2817,45 @@ export interface PalaceBlock {
   role: string;
   scope: string;
   size: number;
+  starred: boolean;
   tier_by: string;
   tokens: number;
   tool: string;
   uuid: string;
+  wish: string;
+}
+
+export interface PalaceChange {
+  from: number;
+  is: string;
+  message: number;
+  result?: string;
+  to: number;
+  was: string;
+}
+
+export interface PalaceClassifyAgent {
+  /** its number; 0: none, the blocks stand for themselves */
+  agent_id?: number;
+  /** that are active */
+  channels?: string[];
+  task?: string;
+  /** that it uses now */
+  tool?: string;
+  /** of the blocks, how many at the end are asked about; 0: all */
+  window?: number;
+}
+
+export interface PalaceClassifyInputBody {
+  agent_context?: PalaceClassifyAgent;
+  /** display ids */
+  blocks: number[];
 }
 
 export interface PalaceContent {
   active: boolean;
   agent?: string;
+  archived_at: string | null;
   block_type: string;
   channels: string[];
   /** its JSON; of a stream, what its events make together */
@@ -2816,10 +2874,12 @@ export interface PalaceContent {
   role: string;
   scope: string;
   size: number;
+  starred: boolean;
   tier_by: string;
   tokens: number;
   tool: string;
   uuid: string;
+  wish: string;
 }
 
 export interface PalaceCosts {
@@ -2850,6 +2910,21 @@ export interface PalaceDay {
   usd: number | null;
 }
 
+export interface PalaceDecision {
+  add: number[];
+  remove: number[];
+}
+
+export interface PalaceDiff {
+  changes: PalaceChange[];
+  /** its number; 0: none was in force */
+  epoch: number;
+  request_size: number;
+  sent_size: number;
+  /** view, left or raw; empty: the request was sent as it was */
+  why: string;
+}
+
 export interface PalaceDifference {
   at: number;
   before: string;
@@ -2861,6 +2936,41 @@ export interface PalaceDifference {
 export interface PalaceDisplayFigures {
   most: number;
   used: number;
+}
+
+export interface PalaceEpoch {
+  at?: number;
+  born?: number;
+  bytes_less: number;
+  client: string;
+  ended?: string;
+  ended_at?: string;
+  exchanges: number;
+  kept?: ViewKept[];
+  lineage: string;
+  number: number;
+  opened_at: string;
+  policy: string;
+  predicted: ViewEstimate;
+  recall?: boolean;
+  refused: number;
+  replace: ViewReplacement[];
+  why: string;
+}
+
+export interface PalaceEpochInputBody {
+  /** false: leave it to the policy again */
+  open: boolean;
+}
+
+export interface PalaceEvent {
+  at: string;
+  block?: string;
+  id: string;
+  lineage?: string;
+  what: string;
+  who: string;
+  why: string;
 }
 
 export interface PalaceExchange {
@@ -2887,6 +2997,7 @@ export interface PalaceExchange {
   request: PalaceKept;
   request_id: string;
   response: PalaceKept;
+  sent?: Sent;
   started_at: string;
   status: number;
   stop_reason: string;
@@ -2923,6 +3034,7 @@ export interface PalaceExchangeHeads {
   request_id: string;
   response: PalaceKept;
   response_header: Record<string, string[]> | null;
+  sent?: Sent;
   started_at: string;
   status: number;
   stop_reason: string;
@@ -2930,10 +3042,24 @@ export interface PalaceExchangeHeads {
   usd: number | null;
 }
 
+export interface PalaceKeepInputBody {
+  /** true: it stays in view; false: it is set aside; null: rules say */
+  keep: boolean | null;
+}
+
 export interface PalaceKept {
   lost?: string;
   sha256?: string;
   size: number;
+}
+
+export interface PalaceLatencyFigures {
+  calls: number;
+  classifier: string;
+  last_us: number;
+  most_us: number;
+  p50_us: number;
+  p99_us: number;
 }
 
 export interface PalaceLineage {
@@ -2956,6 +3082,21 @@ export interface PalaceLineage {
   unpriced: number;
   usd: number | null;
   why?: string;
+}
+
+export interface PalaceLineageView {
+  /** its person wants the epoch to open */
+  asked_at: string | null;
+  /** the oldest first */
+  epochs: ViewEpoch[];
+  /** how many exchanges the history had when the plan was made */
+  exchanges: number;
+  made_at: string;
+  mode: string;
+  plan: ViewPlan;
+  /** the artifact that the history follows; none: the policy that ships */
+  policy_id?: string;
+  policy_version: number;
 }
 
 export interface PalaceMark {
@@ -2994,12 +3135,17 @@ export interface PalaceRulerFigure {
   told: boolean;
 }
 
+export interface PalaceStarInputBody {
+  starred: boolean;
+}
+
 export interface PalaceStats {
   active: number;
   agents: number;
   blocks: number;
   by_tier: Record<string, number>;
   by_type: Record<string, number>;
+  classifier_latency: PalaceLatencyFigures;
   display_ids: PalaceDisplayFigures;
   exchanges: number;
   lineages: number;
@@ -3353,6 +3499,7 @@ export interface RehearsalReport {
   unknown: number;
   vanished_questions: number;
   verdict: '' | 'pass' | 'warn' | 'second' | 'block';
+  views?: Views;
 }
 
 export interface RehearsedEnd {
@@ -3782,6 +3929,14 @@ export interface Segment {
   text?: string;
   type: string;
   uri?: string;
+}
+
+export interface Sent {
+  epoch: number;
+  refused?: string;
+  sha256: string;
+  size: number;
+  why: string;
 }
 
 export interface SessionDone {
@@ -4460,6 +4615,90 @@ export interface Versions {
   ids: string[];
 }
 
+export interface ViewBirth {
+  cap_bytes: number;
+  duplicates: boolean;
+}
+
+export interface ViewEpoch {
+  at?: number;
+  born?: number;
+  client: string;
+  ended?: string;
+  ended_at?: string;
+  kept?: ViewKept[];
+  lineage: string;
+  number: number;
+  opened_at: string;
+  policy: string;
+  predicted: ViewEstimate;
+  recall?: boolean;
+  replace: ViewReplacement[];
+  why: string;
+}
+
+export interface ViewEstimate {
+  behind: number;
+  extra: number;
+  gain: number;
+  placed: number;
+  removed: number;
+  requests: number;
+  thinking: number;
+}
+
+export interface ViewKept {
+  at: string;
+  block: string;
+  result: string;
+  why: string;
+}
+
+export interface ViewPlan {
+  asked?: boolean;
+  birth: ViewBirth;
+  client: string;
+  cold: number;
+  epochs?: number;
+  estimate: ViewEstimate;
+  full?: boolean;
+  lineage: string;
+  made_at: string;
+  mode: string;
+  pays: boolean;
+  policy: string;
+  replace: ViewReplacement[];
+  warm: number;
+}
+
+export interface ViewReplacement {
+  block: string;
+  bytes: number;
+  label: string;
+  result: string;
+  sum: string;
+  tokens: number;
+}
+
+export interface Views {
+  as_view: boolean;
+  differ: number;
+  epochs: Two;
+  high_usd: number;
+  histories: number;
+  invalid: Two;
+  low_usd: number;
+  recorded_usd: number;
+  regret: BeforeAfter;
+  regretted: Two;
+  requests: number;
+  results: Two;
+  thinking: Two;
+  tokens: Two;
+  told: boolean;
+  usd: BeforeAfter;
+}
+
 export interface Watch {
   artifact_id: string;
   earlier: Period;
@@ -4538,6 +4777,11 @@ export interface Ops {
   addBackend: {
     body: AddBackendInputBody;
     data: ModelBackend;
+  };
+  /** Tell all my agents something */
+  announceToPalace: {
+    body: PalaceAnnounceInputBody;
+    data: PalaceBlock;
   };
   /** Make an approved change the next version, for administrators, and for whom it was learnt from */
   applyPatch: {
@@ -4989,6 +5233,14 @@ export interface Ops {
     };
     data: Insights;
   };
+  /** Keep a block in view whatever rules say, set it aside, or leave it to them */
+  keepPalaceBlock: {
+    path: {
+      id: string;
+    };
+    body: PalaceKeepInputBody;
+    data: PalaceBlock;
+  };
   /** Learn now from what I said of answers */
   learnNow: {
     data: LearningStarted;
@@ -5289,9 +5541,21 @@ export interface Ops {
   oauthProviders: {
     data: Providers;
   };
+  /** Have an epoch open at the next turn, whatever it costs, or not any more */
+  openPalaceEpoch: {
+    path: {
+      id: string;
+    };
+    body: PalaceEpochInputBody;
+    data: PalaceLineageView;
+  };
   /** My agents behind the capture proxy and their subagents, the newest first */
   palaceAgents: {
     data: PagePalaceAgentState;
+  };
+  /** What all my agents are told, the newest first */
+  palaceAnnouncements: {
+    data: PagePalaceBlock;
   };
   /** A block by its UUID, with what it says */
   palaceBlock: {
@@ -5299,6 +5563,11 @@ export interface Ops {
       id: string;
     };
     data: PalaceContent;
+  };
+  /** What of some blocks an agent should go on to see, by the policy that its history follows */
+  palaceClassify: {
+    body: PalaceClassifyInputBody;
+    data: PalaceDecision;
   };
   /** The active blocks that an agent sees: of its newest history, and those that all agents see */
   palaceContext: {
@@ -5328,12 +5597,38 @@ export interface Ops {
     };
     data: PalaceCosts;
   };
+  /** What of a request was sent otherwise */
+  palaceDiff: {
+    path: {
+      id: string;
+    };
+    data: PalaceDiff;
+  };
   /** Where a request and the one before it in its history begin to differ */
   palaceDifference: {
     path: {
       id: string;
     };
     data: PalaceDifference;
+  };
+  /** The epochs of a history, the oldest first: what was set aside, why, and what became of it */
+  palaceEpochs: {
+    query: {
+      /** the id of a history */
+      lineage: string;
+    };
+    data: PagePalaceEpoch;
+  };
+  /** What became of blocks and histories, who did it and why, the newest first */
+  palaceEvents: {
+    query: {
+      /** of a block */
+      block?: string;
+      /** next_cursor of the page before */
+      cursor?: string;
+      limit?: number;
+    };
+    data: PagePalaceEvent;
   };
   /** One of them, with the heads of both and when what came */
   palaceExchange: {
@@ -5357,6 +5652,13 @@ export interface Ops {
     };
     data: PagePalaceExchange;
   };
+  /** What could be set aside of a history, at which price, and what is */
+  palaceLineageView: {
+    path: {
+      id: string;
+    };
+    data: PalaceLineageView;
+  };
   /** The histories of an agent, the one that grew last first: /clear, /compact and a rewind begin another */
   palaceLineages: {
     query: {
@@ -5378,7 +5680,7 @@ export interface Ops {
     };
     data: PagePalaceMissed;
   };
-  /** How much of what is kept */
+  /** How much of what is kept, and how long the classifier takes */
   palaceStats: {
     data: PalaceStats;
   };
@@ -5682,6 +5984,14 @@ export interface Ops {
     body: SplitClusterInputBody;
     data: Cluster;
   };
+  /** Star a block, which is kept for ever then, or take the star away */
+  starPalaceBlock: {
+    path: {
+      id: string;
+    };
+    body: PalaceStarInputBody;
+    data: PalaceBlock;
+  };
   /** Begin to sign in elsewhere; in a session, to link the provider to the account */
   startOAuth: {
     path: {
@@ -5801,6 +6111,7 @@ export interface Ops {
 export const places: Record<keyof Ops, readonly [method: string, path: string]> = {
   adapter: ['GET', '/v1/adapters/{id}'],
   addBackend: ['POST', '/v1/backends'],
+  announceToPalace: ['POST', '/v1/palace/announcements'],
   applyPatch: ['POST', '/v1/config/patches/{id}/apply'],
   applyPatchToo: ['POST', '/v1/config/apply'],
   artifact: ['GET', '/v1/artifacts/{id}'],
@@ -5870,6 +6181,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   getTrainingMetrics: ['GET', '/v1/training/{id}/metrics'],
   health: ['GET', '/healthz'],
   insights: ['GET', '/v1/insights'],
+  keepPalaceBlock: ['PUT', '/v1/palace/blocks/{id}/keep'],
   learnNow: ['POST', '/v1/learning/run'],
   learning: ['GET', '/v1/learning'],
   linkDocument: ['POST', '/v1/documents/{id}/link'],
@@ -5905,13 +6217,20 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   mfa: ['GET', '/v1/auth/mfa'],
   notifications: ['GET', '/v1/notifications'],
   oauthProviders: ['GET', '/v1/auth/oauth'],
+  openPalaceEpoch: ['POST', '/v1/palace/lineages/{id}/epoch'],
   palaceAgents: ['GET', '/v1/palace/agents'],
+  palaceAnnouncements: ['GET', '/v1/palace/announcements'],
   palaceBlock: ['GET', '/v1/palace/blocks/{id}'],
+  palaceClassify: ['POST', '/v1/palace/classify'],
   palaceContext: ['GET', '/v1/palace/agents/{agent_id}/context'],
   palaceCosts: ['GET', '/v1/palace/costs'],
+  palaceDiff: ['GET', '/v1/palace/exchanges/{id}/diff'],
   palaceDifference: ['GET', '/v1/palace/exchanges/{id}/difference'],
+  palaceEpochs: ['GET', '/v1/palace/epochs'],
+  palaceEvents: ['GET', '/v1/palace/events'],
   palaceExchange: ['GET', '/v1/palace/exchanges/{id}'],
   palaceExchanges: ['GET', '/v1/palace/exchanges'],
+  palaceLineageView: ['GET', '/v1/palace/lineages/{id}/view'],
   palaceLineages: ['GET', '/v1/palace/lineages'],
   palaceMisses: ['GET', '/v1/palace/misses'],
   palaceStats: ['GET', '/v1/palace/stats'],
@@ -5956,6 +6275,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   signUp: ['POST', '/v1/auth/signup'],
   sources: ['GET', '/v1/sources'],
   splitCluster: ['POST', '/v1/clusters/{id}/split'],
+  starPalaceBlock: ['PUT', '/v1/palace/blocks/{id}/star'],
   startOAuth: ['POST', '/v1/auth/oauth/{provider}/start'],
   testBackend: ['POST', '/v1/backends/{name}/test'],
   testWebhook: ['POST', '/v1/webhooks/{id}/test'],

@@ -192,8 +192,8 @@ function EpochRow({ epoch }: { epoch: Epoch }) {
         </span>
         {epoch.predicted.extra > 0 && <span>{words.epochPrice(tokens(Math.round(epoch.predicted.extra), locale))}</span>}
         {epoch.ended && <span>{words.epochEnded(epoch.ended)}</span>}
-        {epoch.exchanges !== undefined && <span>{words.epochSaved(epoch.exchanges, fileSize(epoch.bytes_less ?? 0, locale))}</span>}
-        {(epoch.refused ?? 0) > 0 && <span className="problem">{words.epochRefused(epoch.refused!)}</span>}
+        <span>{words.epochSaved(epoch.exchanges, fileSize(epoch.bytes_less, locale))}</span>
+        {epoch.refused > 0 && <span className="problem">{words.epochRefused(epoch.refused)}</span>}
       </p>
     </div>
   );

@@ -66,7 +66,7 @@ function Shown({ timeline, lineages }: { timeline: Timeline; lineages: Lineage[]
             </Folding>
           )}
         </aside>
-        <Filtered timeline={timeline} epochs={epochs.data ?? view.data?.epochs ?? none} />
+        <Filtered timeline={timeline} epochs={epochs.data ?? none} />
       </div>
     </article>
   );
