@@ -81,9 +81,9 @@ function Tiles({ costs }: { costs: Costs }) {
     [words.tileTokens, tokens(readOf(costs) + costs.output_tokens, locale), words.tileAnswers(tokens(costs.output_tokens, locale))],
   ];
   return (
-    <dl className="tiles">
+    <dl className="figure-row">
       {tiles.map(([name, value, more]) => (
-        <div key={name} className="tile">
+        <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
           <dd className="hint">{more}</dd>

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { useAttempt } from '../account/useAttempt.ts';
 import { openEpoch, type LineageView } from '../api/palace.ts';
 import { language } from '../i18n/index.ts';
@@ -23,7 +24,7 @@ export function Force({ lineage, view }: { lineage: string; view: LineageView })
   return (
     <div className="force">
       <p>{words.mode[view.mode] ?? view.mode}</p>
-      <p className="hint">{view.policy_id ? words.policyOwn(view.policy_version) : words.policyShipped}</p>
+      <p className="hint">{view.policy_id ? <Link href={`/artifacts/${view.policy_id}`}>{words.policyOwn(view.policy_version)}</Link> : words.policyShipped}</p>
       {view.mode !== 'off' && <p className="hint">{planned}</p>}
       {list.length > 0 && (
         <p className="hint">

@@ -78,12 +78,12 @@ function Siblings({ exchange }: { exchange: Exchange }) {
       <div className="card-head">
         <h2>{words.exchanges}</h2>
         <span className="flex-row">
-          <Step to={older} name={words.before} sign="↑" />
-          <Step to={newer} name={words.after} sign="↓" />
+          <Step to={older} name={words.before} sign="↓" />
+          <Step to={newer} name={words.after} sign="↑" />
         </span>
       </div>
       <ol>
-        {all.toReversed().map((one) => (
+        {all.map((one) => (
           <li key={one.id}>
             <Link href={`/operate/palace/exchanges/${one.id}`} aria-current={one.id === exchange.id ? 'page' : undefined}>
               <span>{nameOf(one, words)}</span>
@@ -129,9 +129,9 @@ function Facts({ exchange }: { exchange: Exchange }) {
   const { miss } = exchange;
   return (
     <>
-      <dl className="tiles request-tiles">
+      <dl className="figure-row">
         {facts.map(([name, value]) => (
-          <div key={name} className="tile">
+          <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>
           </div>
