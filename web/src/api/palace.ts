@@ -192,7 +192,7 @@ export async function setKeep(id: string, keep: boolean | null): Promise<void> {
 
 /** Takes what a block says away, for good. */
 export async function erase(id: string): Promise<void> {
-  await dataOf('POST', address('/v1/palace/blocks/{id}/erase', { id }), { body: {} });
+  await dataOf('POST', address('/v1/palace/blocks/{id}/erase', { id }), {});
   await changed();
 }
 

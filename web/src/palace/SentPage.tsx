@@ -11,7 +11,7 @@ import { useStore } from '../lib/store.ts';
 import { Code } from '../markdown/Code.tsx';
 import { when } from '../operate/figures.ts';
 import { Card, Loading, Trouble } from '../operate/parts.tsx';
-import { bytesOf, compare, partsOf, type Changed, type Part } from './compare.ts';
+import { bytesOf, compare, glance, partsOf, type Changed, type Part } from './compare.ts';
 import { tokens, unknown, usd } from './figures.ts';
 import { Trail, useTitle } from './parts.tsx';
 import { usePalaceWords, type PalaceWords } from './words.ts';
@@ -248,7 +248,8 @@ function Folded({ part }: { part: Part }) {
       <details onToggle={(event) => setOpened(opened || event.currentTarget.open)}>
         <summary>
           <span>{partName(part, words)}</span>
-          {part.kind === 'message' && typeof kind === 'string' && <code>{kind}</code>}
+          {part.kind === 'message' && typeof kind === 'string' && kind !== 'text' && <code>{kind}</code>}
+          <q>{glance(part.value)}</q>
           <small>{fileSize(size, locale)}</small>
         </summary>
         {opened && <Json value={part.value} />}
