@@ -132,6 +132,7 @@ function Ledger({ costs }: { costs: Costs }) {
   const known = saved && saved.paid_usd !== null && saved.raw_usd !== null;
   const gap = known ? saved.raw_usd! - saved.paid_usd! : null;
   const more = gap !== null && gap < 0;
+  const untold = !told && ruler.exchanges > 0 ? words.cannotTell : unknown;
   return (
     <Card title={words.ledger} className="ledger">
       <p className="hint">{words.ledgerLead}</p>
@@ -143,13 +144,13 @@ function Ledger({ costs }: { costs: Costs }) {
         <div>
           <dt>{words.ledgerRaw}</dt>
           <dd>
-            {!known ? unknown : told ? usd(saved.raw_usd, locale) : words.cannotTell}
+            {known && told ? usd(saved.raw_usd, locale) : untold}
             {known && told && saved.low_usd !== null && saved.high_usd !== null && <small>{words.ledgerRange(usd(saved.low_usd, locale), usd(saved.high_usd, locale))}</small>}
           </dd>
         </div>
         <div data-tone={told && gap !== null && gap !== 0 ? (more ? 'bad' : 'good') : undefined}>
           <dt>{more && told ? words.ledgerMore : words.ledgerSaved}</dt>
-          <dd>{gap === null ? unknown : told ? usd(Math.abs(gap), locale) : words.cannotTell}</dd>
+          <dd>{gap !== null && told ? usd(Math.abs(gap), locale) : untold}</dd>
         </div>
       </dl>
       {ruler.exchanges > 0 && (
