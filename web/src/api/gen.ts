@@ -2651,8 +2651,8 @@ export interface PageLearningEvent {
   next_cursor: string | null;
 }
 
-export interface PagePalaceAgent {
-  data: PalaceAgent[];
+export interface PagePalaceAgentState {
+  data: PalaceAgentState[];
   /** opaque; null on the last page */
   next_cursor: string | null;
 }
@@ -2763,8 +2763,40 @@ export interface PalaceAgent {
   usd: number | null;
 }
 
+export interface PalaceAgentState {
+  agent_id: number;
+  at_list_price: boolean;
+  cache_share: number | null;
+  context_tokens: number;
+  created_at: string;
+  /** of all of its histories */
+  exchanges: number;
+  id: string;
+  kind: string;
+  /** the history that grew last; none: it has none */
+  lineage?: PalaceLineage;
+  /** how many histories it has */
+  lineages: number;
+  name: string;
+  parent_id?: string;
+  project: string;
+  seen_at: string;
+  /** of the active blocks of that history; what is missing to its input_tokens and output_tokens is the system prompt and the tools */
+  tokens_by_type: Record<string, number>;
+  unpriced: number;
+  usd: number | null;
+}
+
 export interface PalaceAnnounceInputBody {
   text: string;
+}
+
+export interface PalaceAppearance {
+  agent: string;
+  agent_id: number;
+  blocks: number;
+  lineage: string;
+  position: number;
 }
 
 export interface PalaceBlock {
@@ -2835,6 +2867,8 @@ export interface PalaceContent {
   form: string;
   generation: number;
   label: string;
+  /** the histories it stands in, the one that grew last first */
+  places: PalaceAppearance[];
   project: string;
   retention_tier: string;
   role: string;
@@ -2927,14 +2961,6 @@ export interface PalaceEpoch {
 export interface PalaceEpochInputBody {
   /** false: leave it to the policy again */
   open: boolean;
-}
-
-export interface PalaceErasure {
-  blocks: number;
-  bytes: number;
-  chunks: number;
-  exchanges: number;
-  spool_records: number;
 }
 
 export interface PalaceEvent {
@@ -3062,7 +3088,7 @@ export interface PalaceLineageView {
   /** its person wants the epoch to open */
   asked_at: string | null;
   /** the oldest first */
-  epochs: PalaceEpoch[];
+  epochs: ViewEpoch[];
   /** how many exchanges the history had when the plan was made */
   exchanges: number;
   made_at: string;
@@ -3071,8 +3097,6 @@ export interface PalaceLineageView {
   /** the artifact that the history follows; none: the policy that ships */
   policy_id?: string;
   policy_version: number;
-  /** what requests in a view cost, and what the client's own would have */
-  saved: PalaceSaved;
 }
 
 export interface PalaceMark {
@@ -3109,14 +3133,6 @@ export interface PalaceRulerFigure {
   p50: number;
   p90: number;
   told: boolean;
-}
-
-export interface PalaceSaved {
-  exchanges: number;
-  high_usd: number | null;
-  low_usd: number | null;
-  paid_usd: number | null;
-  raw_usd: number | null;
 }
 
 export interface PalaceStarInputBody {
@@ -3800,7 +3816,7 @@ export interface Run {
   id: string;
   /** of a workflow or a tool by itself; told of a single run */
   input?: Record<string, unknown>;
-  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train' | 'palace';
+  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train';
   /** another person's: what was said, given and found is left out */
   limited?: boolean;
   /** where it stands; missing: it has not begun, or it is over */
@@ -3917,8 +3933,6 @@ export interface Segment {
 
 export interface Sent {
   epoch: number;
-  raw_usage?: Usage;
-  raw_usd?: number;
   refused?: string;
   sha256: string;
   size: number;
@@ -4604,6 +4618,23 @@ export interface Versions {
 export interface ViewBirth {
   cap_bytes: number;
   duplicates: boolean;
+}
+
+export interface ViewEpoch {
+  at?: number;
+  born?: number;
+  client: string;
+  ended?: string;
+  ended_at?: string;
+  kept?: ViewKept[];
+  lineage: string;
+  number: number;
+  opened_at: string;
+  policy: string;
+  predicted: ViewEstimate;
+  recall?: boolean;
+  replace: ViewReplacement[];
+  why: string;
 }
 
 export interface ViewEstimate {
@@ -5401,7 +5432,7 @@ export interface Ops {
       artifact_id?: string;
       /** next_cursor of the page before */
       cursor?: string;
-      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train' | 'palace';
+      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train';
       limit?: number;
       status?: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
     };
@@ -5520,7 +5551,7 @@ export interface Ops {
   };
   /** My agents behind the capture proxy and their subagents, the newest first */
   palaceAgents: {
-    data: PagePalaceAgent;
+    data: PagePalaceAgentState;
   };
   /** What all my agents are told, the newest first */
   palaceAnnouncements: {
@@ -5653,11 +5684,15 @@ export interface Ops {
   palaceStats: {
     data: PalaceStats;
   };
-  /** The newest history of an agent, block by block */
+  /** A history of an agent, block by block: its newest, or another */
   palaceTimeline: {
     path: {
       /** the small number of it */
       agent_id: number;
+    };
+    query: {
+      /** a history of the agent; none: its newest */
+      lineage?: string;
     };
     data: PalaceView;
   };

@@ -2,7 +2,7 @@
 
 import { useEffect } from 'react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { address, ask, type Body } from './ask.ts';
+import { address, ask, type Body, type Data } from './ask.ts';
 import { authorized, dataOf } from './call.ts';
 import { Failure } from './failure.ts';
 import { queryClient } from './queries.ts';
@@ -17,11 +17,18 @@ export type Timeline = gen.PalaceView;
 export type Usage = gen.PalaceUsage;
 
 export type LineageView = gen.PalaceLineageView;
-
-/** An epoch, and what became of it where the server tells that. */
-export type Epoch = LineageView['epochs'][number] & { exchanges?: number; refused?: number; bytes_less?: number };
+export type Epoch = Data<'palaceEpochs'>['data'][number];
 export type Plan = LineageView['plan'];
 export type Costs = gen.PalaceCosts;
+
+/** What was paid, and what would have been without a view. */
+export interface Saved {
+  paid_usd: number | null;
+  raw_usd: number | null;
+  low_usd: number | null;
+  high_usd: number | null;
+}
+
 export type Miss = gen.PalaceMissed;
 export type Event = gen.PalaceEvent;
 
@@ -123,8 +130,8 @@ export function useBodies(id: string) {
     queryKey: palaceKeys.bodies(id),
     queryFn: async ({ signal }) => {
       const place = `/v1/palace/exchanges/${encodeURIComponent(id)}`;
-      const [raw, sent] = await Promise.all([textOf(`${place}/request`, signal), orNull(textOf(`${place}/sent`, signal))]);
-      return { raw, sent: sent ?? raw };
+      const [raw, sent] = await Promise.all([textOf(`${place}/request`, signal), textOf(`${place}/sent`, signal)]);
+      return { raw, sent };
     },
     staleTime: Infinity,
   });
@@ -139,11 +146,11 @@ export function useView(lineage: string | undefined) {
   });
 }
 
-/** The epochs of a history and what became of them; null: the server does not tell. */
+/** The epochs of a history and what became of them, the oldest first. */
 export function useEpochs(lineage: string | undefined) {
   return useQuery({
     queryKey: palaceKeys.epochs(lineage ?? ''),
-    queryFn: async ({ signal }) => (await orNull(dataOf<{ data: Epoch[] }>('GET', address('/v1/palace/epochs', {}, { lineage }), { signal })))?.data ?? null,
+    queryFn: async ({ signal }) => (await ask('palaceEpochs', { query: { lineage: lineage! }, signal })).data,
     enabled: Boolean(lineage),
   });
 }
@@ -185,7 +192,7 @@ export async function setKeep(id: string, keep: boolean | null): Promise<void> {
 
 /** Takes what a block says away, for good. */
 export async function erase(id: string): Promise<void> {
-  await dataOf('POST', address('/v1/palace/blocks/{id}/erase', { id }), { body: {} });
+  await dataOf('POST', address('/v1/palace/blocks/{id}/erase', { id }), {});
   await changed();
 }
 

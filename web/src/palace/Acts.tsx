@@ -24,7 +24,7 @@ export function Acts({ block }: { block: Content }) {
 
   const means = { '': '', '++': words.keepMeans, '--': words.dropMeans }[block.wish];
   return (
-    <Card title={words.acts} className="acts">
+    <Card title={words.acts} className="block-acts">
       <div className="act-row">
         <h3>{words.tierOf}</h3>
         <Pills label={words.tierOf} options={tiers.map((one) => [one, words.tier[one]!] as const)} value={tier} onChoose={(one) => void say(() => setTier(block.uuid, one))} />

@@ -94,15 +94,15 @@ function Row({ agent, depth }: { agent: Agent; depth: number }) {
         <b aria-hidden="true">{whole > 0 ? tokens(whole, locale) : unknown}</b>
       </div>
       <p className="agent-figure">
-        <span>{words.fromCache}: </span>
+        <span>{words.fromCache} </span>
         {percent(agent.cache_share, locale)}
       </p>
       <p className="agent-figure">
-        <span>{words.costs}: </span>
+        <span>{words.costs} </span>
         {usd(agent.usd, locale)}
       </p>
       <p className="agent-figure">
-        <span>{words.seen}: </span>
+        <span>{words.seen} </span>
         <Ago time={agent.seen_at} />
       </p>
     </li>

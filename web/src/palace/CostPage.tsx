@@ -1,5 +1,5 @@
 import { Link, useLocation, useSearch } from 'wouter';
-import { useAgents, useCosts, useMisses, type Costs } from '../api/palace.ts';
+import { useAgents, useCosts, useMisses, type Costs, type Saved } from '../api/palace.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { count } from '../lib/format.ts';
@@ -81,9 +81,9 @@ function Tiles({ costs }: { costs: Costs }) {
     [words.tileTokens, tokens(readOf(costs) + costs.output_tokens, locale), words.tileAnswers(tokens(costs.output_tokens, locale))],
   ];
   return (
-    <dl className="tiles">
+    <dl className="figure-row">
       {tiles.map(([name, value, more]) => (
-        <div key={name} className="tile">
+        <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>
           <dd className="hint">{more}</dd>
@@ -126,11 +126,13 @@ function Classes({ costs, span }: { costs: Costs; span: number }) {
 function Ledger({ costs }: { costs: Costs }) {
   const words = usePalaceWords();
   const locale = useStore(language);
-  const { saved, ruler } = costs;
+  const { ruler } = costs;
+  const { saved } = costs as Costs & { saved?: Saved | null };
   const { told } = ruler;
   const known = saved && saved.paid_usd !== null && saved.raw_usd !== null;
   const gap = known ? saved.raw_usd! - saved.paid_usd! : null;
   const more = gap !== null && gap < 0;
+  const untold = !told && ruler.exchanges > 0 ? words.cannotTell : unknown;
   return (
     <Card title={words.ledger} className="ledger">
       <p className="hint">{words.ledgerLead}</p>
@@ -142,13 +144,13 @@ function Ledger({ costs }: { costs: Costs }) {
         <div>
           <dt>{words.ledgerRaw}</dt>
           <dd>
-            {!known ? unknown : told ? usd(saved.raw_usd, locale) : words.cannotTell}
+            {known && told ? usd(saved.raw_usd, locale) : untold}
             {known && told && saved.low_usd !== null && saved.high_usd !== null && <small>{words.ledgerRange(usd(saved.low_usd, locale), usd(saved.high_usd, locale))}</small>}
           </dd>
         </div>
         <div data-tone={told && gap !== null && gap !== 0 ? (more ? 'bad' : 'good') : undefined}>
           <dt>{more && told ? words.ledgerMore : words.ledgerSaved}</dt>
-          <dd>{gap === null ? unknown : told ? usd(Math.abs(gap), locale) : words.cannotTell}</dd>
+          <dd>{gap !== null && told ? usd(Math.abs(gap), locale) : untold}</dd>
         </div>
       </dl>
       {ruler.exchanges > 0 && (

@@ -1,10 +1,11 @@
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { useAttempt } from '../account/useAttempt.ts';
-import { openEpoch, type LineageView } from '../api/palace.ts';
+import { openEpoch, type LineageView, type Saved } from '../api/palace.ts';
 import { language } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { ActDialog } from '../operate/parts.tsx';
-import { tokens } from './figures.ts';
+import { tokens, usd } from './figures.ts';
 import { usePalaceWords } from './words.ts';
 
 /** What a history's policy lets happen to its requests: what is planned, what it costs, and the way to do it now. */
@@ -23,7 +24,8 @@ export function Force({ lineage, view }: { lineage: string; view: LineageView })
   return (
     <div className="force">
       <p>{words.mode[view.mode] ?? view.mode}</p>
-      <p className="hint">{view.policy_id ? words.policyOwn(view.policy_version) : words.policyShipped}</p>
+      <p className="hint">{view.policy_id ? <Link href={`/artifacts/${view.policy_id}`}>{words.policyOwn(view.policy_version)}</Link> : words.policyShipped}</p>
+      <SavedLine saved={(view as LineageView & { saved?: Saved }).saved} />
       {view.mode !== 'off' && <p className="hint">{planned}</p>}
       {list.length > 0 && (
         <p className="hint">
@@ -65,5 +67,19 @@ export function Force({ lineage, view }: { lineage: string; view: LineageView })
         </ActDialog>
       )}
     </div>
+  );
+}
+
+/** What the views of a history saved so far, with its range; less than nothing where they cost more. */
+function SavedLine({ saved }: { saved: Saved | undefined }) {
+  const words = usePalaceWords();
+  const locale = useStore(language);
+  if (!saved || saved.paid_usd === null || saved.raw_usd === null) return null;
+  const { paid_usd: paid, raw_usd: raw, low_usd: low, high_usd: high } = saved;
+  const told = low !== null && high !== null;
+  return (
+    <p className="saved-line" data-tone={!told ? undefined : raw < paid ? 'bad' : 'good'}>
+      {words.savedSoFar}: {told ? `${usd(raw - paid, locale)} (${words.ledgerRange(usd(low - paid, locale), usd(high - paid, locale))})` : words.cannotTell}
+    </p>
   );
 }

@@ -7,7 +7,7 @@ import { clock, count, fileSize } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from '../operate/figures.ts';
 import { nameOf, tokens, typeOf } from './figures.ts';
-import { weightOf, type Row } from './rows.ts';
+import { isNote, weightOf, type Row } from './rows.ts';
 import { usePalaceWords } from './words.ts';
 
 interface Props {
@@ -142,9 +142,9 @@ const BlockRow = memo(function BlockRow({ block, aside, most }: { block: Block; 
   const wish = block.wish === '++' ? words.keptMark : block.wish === '--' ? words.droppedMark : '';
   const marks = [block.starred ? words.starred : '', aside ? words.asideMark : wish, block.active ? '' : words.awayMark].filter(Boolean);
   return (
-    <div className="block-row" data-type={type} data-aside={aside || !block.active || undefined}>
+    <div className="block-row" data-type={isNote(block) ? 'Note' : type} data-aside={aside || !block.active || undefined}>
       <span className="row-type">
-        {words.type[type]}
+        {isNote(block) ? words.note : words.type[type]}
         {block.tool && <code>{block.tool}</code>}
       </span>
       <Link href={`/operate/palace/blocks/${block.uuid}`} title={nameOf(block)}>
@@ -192,8 +192,8 @@ function EpochRow({ epoch }: { epoch: Epoch }) {
         </span>
         {epoch.predicted.extra > 0 && <span>{words.epochPrice(tokens(Math.round(epoch.predicted.extra), locale))}</span>}
         {epoch.ended && <span>{words.epochEnded(epoch.ended)}</span>}
-        {epoch.exchanges !== undefined && <span>{words.epochSaved(epoch.exchanges, fileSize(epoch.bytes_less ?? 0, locale))}</span>}
-        {(epoch.refused ?? 0) > 0 && <span className="problem">{words.epochRefused(epoch.refused!)}</span>}
+        <span>{words.epochSaved(epoch.exchanges, fileSize(epoch.bytes_less, locale))}</span>
+        {epoch.refused > 0 && <span className="problem">{words.epochRefused(epoch.refused)}</span>}
       </p>
     </div>
   );

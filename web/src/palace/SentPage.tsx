@@ -11,7 +11,7 @@ import { useStore } from '../lib/store.ts';
 import { Code } from '../markdown/Code.tsx';
 import { when } from '../operate/figures.ts';
 import { Card, Loading, Trouble } from '../operate/parts.tsx';
-import { bytesOf, compare, partsOf, type Changed, type Part } from './compare.ts';
+import { bytesOf, compare, glance, partsOf, type Changed, type Part } from './compare.ts';
 import { tokens, unknown, usd } from './figures.ts';
 import { Trail, useTitle } from './parts.tsx';
 import { usePalaceWords, type PalaceWords } from './words.ts';
@@ -78,12 +78,12 @@ function Siblings({ exchange }: { exchange: Exchange }) {
       <div className="card-head">
         <h2>{words.exchanges}</h2>
         <span className="flex-row">
-          <Step to={older} name={words.before} sign="↑" />
-          <Step to={newer} name={words.after} sign="↓" />
+          <Step to={older} name={words.before} sign="↓" />
+          <Step to={newer} name={words.after} sign="↑" />
         </span>
       </div>
       <ol>
-        {all.toReversed().map((one) => (
+        {all.map((one) => (
           <li key={one.id}>
             <Link href={`/operate/palace/exchanges/${one.id}`} aria-current={one.id === exchange.id ? 'page' : undefined}>
               <span>{nameOf(one, words)}</span>
@@ -129,9 +129,9 @@ function Facts({ exchange }: { exchange: Exchange }) {
   const { miss } = exchange;
   return (
     <>
-      <dl className="tiles request-tiles">
+      <dl className="figure-row">
         {facts.map(([name, value]) => (
-          <div key={name} className="tile">
+          <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>
           </div>
@@ -248,7 +248,8 @@ function Folded({ part }: { part: Part }) {
       <details onToggle={(event) => setOpened(opened || event.currentTarget.open)}>
         <summary>
           <span>{partName(part, words)}</span>
-          {part.kind === 'message' && typeof kind === 'string' && <code>{kind}</code>}
+          {part.kind === 'message' && typeof kind === 'string' && kind !== 'text' && <code>{kind}</code>}
+          <q>{glance(part.value)}</q>
           <small>{fileSize(size, locale)}</small>
         </summary>
         {opened && <Json value={part.value} />}

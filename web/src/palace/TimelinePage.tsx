@@ -51,7 +51,9 @@ function Shown({ timeline, lineages }: { timeline: Timeline; lineages: Lineage[]
         <h1>{name}</h1>
         <p className="byline">
           <span>{facts.join(' · ')}</span>
-          <Ago time={agent.seen_at} />
+          <span>
+            {words.seen} <Ago time={agent.seen_at} />
+          </span>
           {last && <Link href={`/operate/palace/exchanges/${last}`}>{words.requestOf}</Link>}
         </p>
       </header>
@@ -66,7 +68,7 @@ function Shown({ timeline, lineages }: { timeline: Timeline; lineages: Lineage[]
             </Folding>
           )}
         </aside>
-        <Filtered timeline={timeline} epochs={epochs.data ?? view.data?.epochs ?? none} />
+        <Filtered timeline={timeline} epochs={epochs.data ?? none} />
       </div>
     </article>
   );

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { compare, partsOf } from './compare.ts';
+import { compare, glance, partsOf } from './compare.ts';
 
 const body = (result: string, more: object = {}) =>
   JSON.stringify({
@@ -25,4 +25,8 @@ it('names what differs between what was sent and what went on, and counts what i
 it('takes what is no request for what it is', () => {
   expect([compare('no JSON', body('x')), partsOf('[1]'), partsOf('null')]).toEqual([null, null, null]);
   expect(partsOf('{"messages":[null,{"role":"user"}],"system":"s"}')!.map((one) => one.key)).toEqual(['system 0']);
+});
+
+it('tells in a line how a part begins', () => {
+  expect([{ type: 'text', text: 'a\n  b' }, 'words', { type: 'tool_use', name: 'Bash', input: {} }, { type: 'tool_result', content: [{ type: 'text', text: 'out' }] }, [1], null].map(glance)).toEqual(['a b', 'words', 'Bash', 'out', '', '']);
 });

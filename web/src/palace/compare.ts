@@ -69,6 +69,13 @@ export function lined(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, lined(member)]));
 }
 
+/** The beginning of what a part says, in a line; empty: it says nothing in words. */
+export function glance(value: unknown): string {
+  const { text, thinking, content, name } = (typeof value === 'object' && value !== null ? value : { text: value }) as Record<string, unknown>;
+  const first = [text, thinking, content, name, Array.isArray(content) ? (content[0] as { text?: unknown } | null)?.text : ''].find((one) => typeof one === 'string' && one !== '');
+  return typeof first === 'string' ? first.slice(0, 200).replaceAll(/\s+/g, ' ').trim() : '';
+}
+
 /** How many bytes a text has. */
 export function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;

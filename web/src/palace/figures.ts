@@ -24,7 +24,9 @@ export function tokens(n: number, language: Language): string {
 
 export function usd(value: number | null | undefined, language: Language): string {
   if (value === null || value === undefined) return unknown;
-  return value < 0 ? `−${money(-value, language)}` : money(value, language);
+  if (value < 0) return `−${usd(-value, language)}`;
+  if (value < 0.01) return money(value, language);
+  return value.toLocaleString(language, { style: 'currency', currency: 'USD' });
 }
 
 /** What the model read. */

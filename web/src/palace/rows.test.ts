@@ -28,7 +28,7 @@ it('begins a turn with words of a person and the notes before them, and not with
 
 it('draws an epoch before the first block that came after it, and what the newest has set aside', () => {
   const first = epochFixture({ number: 1, opened_at: at(6), replace: [] });
-  const second = epochFixture({ number: 2, opened_at: at(8), replace: [{ result: 'toolu_4', block: '4-0000', label: 'Read a', bytes: 9, tokens: 4 }] });
+  const second = epochFixture({ number: 2, opened_at: at(8), replace: [{ result: 'toolu_4', sum: 's', block: '4-0000', label: 'Read a', bytes: 9, tokens: 4 }] });
   expect(drawn([first, second])).toEqual(['1 What is in the file? 6/21', '1', '2', '3', '4 aside', '5', 'epoch 1', '6', '2 And now? 3/24', '7', 'epoch 2', '8', '9']);
   expect(drawn([first, { ...second, ended: 'the backend refused it' }])).not.toContain('4 aside');
   expect(drawn([epochFixture({ number: 3, opened_at: at(50) })]).at(-1)).toBe('epoch 3');

@@ -23,7 +23,7 @@ export function asideOf(epochs: readonly Epoch[]): Set<string> {
 }
 
 /** What a client puts between the words of people: notes to its model, in tags. */
-const isNote = (block: Block) => block.block_type === 'User' && block.label.startsWith('<');
+export const isNote = (block: Block) => block.block_type === 'User' && block.label.startsWith('<');
 const isWords = (block: Block) => block.block_type === 'User' && !isNote(block);
 
 /** Where turns begin: at the words of a person, or of who sent the agent, with the notes before them. */
