@@ -28,8 +28,8 @@ func platformOn(dir string) *remote.Server {
 
 func (p *palace) platform() *remote.Server { return platformOn(p.dir) }
 
-// told makes what a platform says of a question an error of this command.
-func (p *palace) told(err error) error {
+// explained makes what a platform says of a question an error of this command.
+func (p *palace) explained(err error) error {
 	if _, none := errors.AsType[*remote.Unreachable](err); none {
 		return unreachableError{fmt.Errorf("no platform runs on this data folder: liminald dev --data %s starts one. Agents are not affected, and liminald palace list shows what is kept without one", filepath.Dir(p.dir))}
 	}
@@ -38,7 +38,7 @@ func (p *palace) told(err error) error {
 
 // get asks for one resource.
 func (p *palace) get(ctx context.Context, path string, into any) error {
-	return p.told(p.platform().Get(ctx, path, nil, into))
+	return p.explained(p.platform().Get(ctx, path, nil, into))
 }
 
 // pageOf reads a list until it has enough: most of it, 0 for all.
@@ -52,7 +52,7 @@ func pageOf[T any](ctx context.Context, p *palace, path string, query url.Values
 			Data []T     `json:"data"`
 			Next *string `json:"next_cursor"`
 		}
-		if err := p.told(p.platform().Get(ctx, path, query, &page)); err != nil {
+		if err := p.explained(p.platform().Get(ctx, path, query, &page)); err != nil {
 			return nil, err
 		}
 		all = append(all, page.Data...)
@@ -205,7 +205,7 @@ func (p *palace) find(ctx context.Context, name string) (b blockSaid, err error)
 		return b, fmt.Errorf("there is no block %s now; liminald palace timeline AGENT has those there are", number)
 	}
 	if err != nil {
-		return b, p.told(err)
+		return b, p.explained(err)
 	}
 	if err := json.Unmarshal(raw, &b); err != nil {
 		return b, err
@@ -228,7 +228,7 @@ func (p *palace) block(ctx context.Context) error {
 	case p.part == "raw":
 		raw, err := p.platform().Bytes(ctx, "/v1/palace/blocks/"+b.UUID+"/raw")
 		if err != nil {
-			return p.told(err)
+			return p.explained(err)
 		}
 		_, err = p.out.Write(raw)
 		return err
@@ -286,7 +286,7 @@ func (p *palace) each(ctx context.Context, names []string, method, path string, 
 		}
 		var now captured.Block
 		if err := p.platform().Do(ctx, method, "/v1/palace/blocks/"+b.UUID+"/"+path, body, &now); err != nil {
-			return p.told(err)
+			return p.explained(err)
 		}
 		done = append(done, now)
 	}

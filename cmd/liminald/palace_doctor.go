@@ -147,7 +147,7 @@ func checkKept(s proxy.Status) finding {
 func (p *palace) checkPlatform(ctx context.Context) finding {
 	f := finding{Check: "platform", Health: well}
 	var s struct{ Agents, Exchanges, Blocks int }
-	err := p.told(p.platform().Get(ctx, "/v1/palace/stats", nil, &s))
+	err := p.explained(p.platform().Get(ctx, "/v1/palace/stats", nil, &s))
 	switch _, none := errors.AsType[unreachableError](err); {
 	case err == nil:
 		f.Says = fmt.Sprintf("takes in: %s, %s, %s", count(s.Agents, "agent"), count(s.Exchanges, "exchange"), count(s.Blocks, "block"))

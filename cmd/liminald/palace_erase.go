@@ -47,7 +47,7 @@ func (p *palace) erase(ctx context.Context) error {
 	var all captured.Erasure
 	for _, path := range paths {
 		var one captured.Erasure
-		if err := p.told(p.platform().Do(ctx, http.MethodPost, "/v1/palace/"+path+"/erase", nil, &one)); err != nil {
+		if err := p.explained(p.platform().Do(ctx, http.MethodPost, "/v1/palace/"+path+"/erase", nil, &one)); err != nil {
 			return err
 		}
 		all.Blocks, all.Exchanges, all.Chunks = all.Blocks+one.Blocks, all.Exchanges+one.Exchanges, all.Chunks+one.Chunks

@@ -65,7 +65,7 @@ func (p *palace) replay(ctx context.Context) error {
 		fmt.Fprintf(p.err, "not played: %s\n", s)
 	}
 	if err != nil {
-		return p.told(err)
+		return p.explained(err)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.listen)
 	if err != nil {

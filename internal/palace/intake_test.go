@@ -47,7 +47,7 @@ func TestHistoriesBeginAndGoOnAsTheClientHasThem(t *testing.T) {
 		"clear of a command":     {[]spoken{{session: "s", run: "r", body: said(person("1"))}, {session: "t", run: "r", body: said(person("2"))}}, "/0/2/1 clear/0/2/1", 1, 0},
 		"another command":        {[]spoken{{session: "s", run: "r", body: said(person("1"))}, {session: "t", run: "q", body: said(person("2"))}}, "/0/2/1 /0/2/1", 2, 0},
 		"a rewind":               {[]spoken{{session: "s", body: said(person("1"))}, {session: "s", body: said(person("1"), model("a"), person("2"))}, {session: "s", body: said(person("1"), model("a"), person("3"))}}, "/0/4/2 rewind/2/4/1", 1, 0},
-		"compact":                {[]spoken{{session: "s", body: said(person("1"))}, {session: "s", body: said(person("1"), model("a"), person(summaryOrder))}, {session: "s", body: said(person("so far"))}}, "/0/2/1 compact/0/2/1", 1, 0},
+		"compact":                {[]spoken{{session: "s", body: said(person("1"))}, {session: "s", body: said(person("1"), model("a"), person(capture.SummaryOrder))}, {session: "s", body: said(person("so far"))}}, "/0/2/1 compact/0/2/1", 1, 0},
 		"a subagent":             {[]spoken{{session: "s", body: said(person("1"))}, {session: "s", agent: "x", body: said(person("look"))}, {session: "s", agent: "x", body: said(person("look"), model("a"), person("more"))}}, "/0/2/1 /0/4/2", 1, 1},
 		"a client without names": {[]spoken{{body: said(person("1"))}, {body: said(person("2"))}, {body: said(person("1"), model("a"), person("3"))}}, "/0/4/2 apart/0/2/1", 1, 0},
 		"beside the history":     {[]spoken{{session: "s", body: said(person("1"))}, {session: "s", body: `{"model":"m","messages":[` + person("1") + `],"tools":[],"output_config":{"format":{"type":"json_schema"}}}`}}, "/0/2/1", 1, 0},

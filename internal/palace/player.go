@@ -275,7 +275,7 @@ func (p *Player) unknown(r *http.Request, h history) unanswered {
 	case common == len(h.hashes):
 		return bad("the request ends after %d blocks of its history, where the nearest that was recorded (exchange %s) goes on to %d.", common, best.exchange, len(best.hashes))
 	case common == len(best.hashes):
-		return bad("the request goes on behind the nearest that was recorded (exchange %s, %d blocks) with %s.", best.exchange, common, told(h.parts[common]))
+		return bad("the request goes on behind the nearest that was recorded (exchange %s, %d blocks) with %s.", best.exchange, common, describedPart(h.parts[common]))
 	}
 	was, is := "", ""
 	if body, err := p.bodies.Request(r.Context(), best.exchange); err == nil { // then without the words
@@ -284,7 +284,7 @@ func (p *Player) unknown(r *http.Request, h history) unanswered {
 			was, is = difference(then.text(common), h.text(common))
 		}
 	}
-	return bad("the histories differ first at block %d of %d, %s: %q was recorded (exchange %s), and %q is asked. Another kind of agent is played to by its turns (--match turn).", common+1, len(h.hashes), told(h.parts[common]), was, best.exchange, is)
+	return bad("the histories differ first at block %d of %d, %s: %q was recorded (exchange %s), and %q is asked. Another kind of agent is played to by its turns (--match turn).", common+1, len(h.hashes), describedPart(h.parts[common]), was, best.exchange, is)
 }
 
 func inCommon(a, b []string) (n int) {
@@ -294,8 +294,8 @@ func inCommon(a, b []string) (n int) {
 	return n
 }
 
-// told names a block in a few words.
-func told(p part) string {
+// describedPart names a block in a few words.
+func describedPart(p part) string {
 	words := string(p.typ) + " of " + p.role
 	if p.tool != "" {
 		words += " (" + p.tool + ")"

@@ -16,6 +16,7 @@ import (
 	"liminal/internal/capture"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/view"
 )
 
 // kept is a Store in memory: what internal/store/storetest proves of the databases holds
@@ -37,17 +38,21 @@ type state struct {
 	byKey     map[string]string
 	segment   string
 	whole     []string
+	costs     []Cost
+	cache     []byte
+	prompts   map[string][]byte // the last of each lineage
 }
 
 func newKept() *kept {
 	return &kept{dies: -1, state: state{
-		exchanges: map[string]Exchange{}, chunks: map[string]Chunk{}, parts: map[string][]string{}, lineages: map[string]Lineage{}, timelines: map[string][]string{}, blocks: map[string]Block{}, byKey: map[string]string{},
+		exchanges: map[string]Exchange{}, chunks: map[string]Chunk{}, parts: map[string][]string{}, lineages: map[string]Lineage{}, timelines: map[string][]string{}, blocks: map[string]Block{}, byKey: map[string]string{}, prompts: map[string][]byte{},
 	}}
 }
 
 func (s state) clone() state {
 	s.exchanges, s.chunks, s.parts, s.lineages = maps.Clone(s.exchanges), maps.Clone(s.chunks), maps.Clone(s.parts), maps.Clone(s.lineages)
 	s.timelines, s.blocks, s.byKey, s.agents, s.whole = maps.Clone(s.timelines), maps.Clone(s.blocks), maps.Clone(s.byKey), slices.Clone(s.agents), slices.Clone(s.whole)
+	s.costs, s.prompts = slices.Clone(s.costs), maps.Clone(s.prompts)
 	return s
 }
 
@@ -112,8 +117,18 @@ func (k *kept) PutParts(chunk string, blocks []string) error {
 	k.parts[chunk] = append(slices.Clone(k.parts[chunk]), blocks...)
 	return nil
 }
-func (k *kept) Erasures() (int64, error)          { return 0, nil }
-func (k *kept) Erased() ([]Place, error)          { return nil, nil }
+func (k *kept) Erasures() (int64, error)                  { return 0, nil }
+func (k *kept) Erased() ([]Place, error)                  { return nil, nil }
+func (k *kept) PutSent(string, Sent) error                { return nil }
+func (k *kept) PutEpoch(view.Epoch) error                 { return nil }
+func (k *kept) PutCosts(list []Cost) error                { k.costs = append(k.costs, list...); return nil }
+func (k *kept) CacheState() ([]byte, error)               { return k.cache, nil }
+func (k *kept) PutCacheState(state []byte) error          { k.cache = state; return nil }
+func (k *kept) LastPrompt(lineage string) ([]byte, error) { return k.prompts[lineage], nil }
+func (k *kept) PutLastPrompt(lineage string, prompt []byte) error {
+	k.prompts[lineage] = prompt
+	return nil
+}
 func (k *kept) PutTakenFrom(segment string) error { k.segment = segment; return nil }
 func (k *kept) PutSegments(names []string) error {
 	k.whole = append(k.whole, names...)
@@ -260,10 +275,10 @@ func (r *recorded) say(s spoken) string {
 	r.t.Helper()
 	h := http.Header{}
 	if s.session != "" {
-		h.Set(sessionHeader, s.session)
+		h.Set(capture.SessionHeader, s.session)
 	}
 	if s.agent != "" {
-		h.Set(agentHeader, s.agent)
+		h.Set(capture.AgentHeader, s.agent)
 	}
 	if s.status == 0 {
 		s.status = http.StatusOK
