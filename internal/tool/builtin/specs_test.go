@@ -19,7 +19,7 @@ func everything(t *testing.T) builtin.Parts {
 		Web: internet{}, WebSearch: &provider{}, Transcriber: listener{}, Speaker: &reciter{},
 		Titles: library().Titles, Sets: library().Sets,
 		Model: extractive.Model{}, History: memory{}, Memories: &notebook{}, Search: clear(passage("d", notice, 0)), Progress: &shelves{}, Intake: &reader{},
-		Files: filed(t, map[string]string{"files/notes.md": "# Notes\n", "files/memo.mp3": "ID3"}), Catalog: fullCatalog(t), Architect: &drafts{}, Desk: steps{}, Feedback: &jotter{}, Learning: pupil{}, Training: apprentice{}, MCP: servers{}, MCPImport: servers{},
+		Files: filed(t, map[string]string{"files/notes.md": "# Notes\n", "files/memo.mp3": "ID3"}), Catalog: fullCatalog(t), Architect: &drafts{}, Desk: steps{}, Feedback: &jotter{}, Learning: pupil{}, Training: apprentice{}, Palace: keptBlocks{}, MCP: servers{}, MCPImport: servers{},
 	}
 }
 
@@ -87,7 +87,7 @@ func TestEveryExampleRuns(t *testing.T) {
 var graphsOwn = []string{
 	"memory.summarize_v1", "feedback.note_v1", "learning.situate_v1", "learning.learnt_v1", "learning.skills_v1", "learning.prune_v1",
 	"cluster.update_v1", "cluster.label_v1", "lesson.derive_v1", "lesson.check_v1", "text.judge_v1", "adapter.propose_v1",
-	"train.plan_v1", "train.dataset_v1", "train.fit_v1", "train.judge_v1", "train.publish_v1", "train.settle_v1", "train.fail_v1",
+	"train.plan_v1", "train.dataset_v1", "train.fit_v1", "train.judge_v1", "train.publish_v1", "train.settle_v1", "train.fail_v1", "palace.retire_v1",
 }
 
 // Requirements: TOOL-05, TOOL-16
