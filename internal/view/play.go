@@ -313,7 +313,7 @@ func (pl *player) regret() {
 			case b.Tool == RecallTool && strings.Contains(b.Text, `"`+r.Block+`"`),
 				b.Input != "" && b.Input == was.Input:
 				regretted[id] = true
-			case slices.ContainsFunc(quotes, func(q string) bool { return strings.Contains(plain(was), q) && !pl.visible(at, q) }):
+			case slices.ContainsFunc(quotes, func(q string) bool { return strings.Contains(withoutLineNumbers(was), q) && !pl.visible(at, q) }):
 				regretted[id] = true
 			}
 		}
@@ -328,7 +328,7 @@ func (pl *player) visible(at int, words string) bool {
 		if since, ok := pl.since[b.Use]; ok && b.Type == resultType && at >= since {
 			continue
 		}
-		text := plain(b)
+		text := withoutLineNumbers(b)
 		if b.Type == useType {
 			text = unescape.Replace(text)
 		}
@@ -364,8 +364,8 @@ func quotesOf(b *Block) (list []string) {
 
 var numbered = regexp.MustCompile(`(?m)^ *[0-9]+(→|\t)`)
 
-// plain is what a block says, of a file without the numbers of its lines.
-func plain(b *Block) string {
+// withoutLineNumbers is what a block says, of a file without the numbers of its lines.
+func withoutLineNumbers(b *Block) string {
 	if b.Type == resultType && slices.Contains(reads, b.Tool) {
 		return numbered.ReplaceAllString(b.Text, "")
 	}
