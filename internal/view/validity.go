@@ -24,7 +24,7 @@ type Allowed struct {
 
 // Valid checks that an edited request is one that a backend accepts, and differs from
 // the one that came in nothing but what is allowed (the invariants I1 to I10 of
-// docs/palace.md).
+// the study, proxy.md 1.3).
 func Valid(was, is *Body, a Allowed) error {
 	switch {
 	case len(was.Messages) != len(is.Messages):
