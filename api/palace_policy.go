@@ -86,20 +86,20 @@ func (s *server) palaceClassify(ctx context.Context, in *palaceClassifyInput) (P
 
 // PalaceLineageView is what is aside of a history, and what could be.
 type PalaceLineageView struct {
-	PolicyID string       `json:"policy_id,omitempty" doc:"the artifact that the history follows; none: the policy that ships"`
-	Version  int          `json:"policy_version"`
-	Mode     view.Mode    `json:"mode"`
-	Plan     view.Plan    `json:"plan"`
-	Planned  int          `json:"exchanges" doc:"how many exchanges the history had when the plan was made"`
-	MadeAt   time.Time    `json:"made_at"`
-	AskedAt  *time.Time   `json:"asked_at" nullable:"true" doc:"its person wants the epoch to open"`
-	Epochs   []view.Epoch `json:"epochs" doc:"the oldest first"`
-	Saved    palace.Saved `json:"saved" doc:"what requests in a view cost, and what the client's own would have"`
+	PolicyID string        `json:"policy_id,omitempty" doc:"the artifact that the history follows; none: the policy that ships"`
+	Version  int           `json:"policy_version"`
+	Mode     view.Mode     `json:"mode"`
+	Plan     view.Plan     `json:"plan"`
+	Planned  int           `json:"exchanges" doc:"how many exchanges the history had when the plan was made"`
+	MadeAt   time.Time     `json:"made_at"`
+	AskedAt  *time.Time    `json:"asked_at" nullable:"true" doc:"its person wants the epoch to open"`
+	Epochs   []PalaceEpoch `json:"epochs" doc:"the oldest first"`
+	Saved    palace.Saved  `json:"saved" doc:"what requests in a view cost, and what the client's own would have"`
 }
 
 func (s *server) palaceLineageView(ctx context.Context, in *ByID) (out PalaceLineageView, err error) {
 	v := viewerOf(ctx)
-	l, err := s.Palace.PalaceLineage(ctx, v, in.ID)
+	epochs, err := s.Palace.PalaceEpochs(ctx, v, in.ID)
 	if err != nil {
 		return out, err
 	}
@@ -109,7 +109,7 @@ func (s *server) palaceLineageView(ctx context.Context, in *ByID) (out PalaceLin
 	}
 	p, err := s.Palace.PalacePlan(ctx, v, in.ID)
 	return PalaceLineageView{
-		PolicyID: p.Pin.PolicyID, Version: p.Pin.Version, Mode: p.Plan.Mode, Plan: p.Plan, Planned: p.Exchanges, MadeAt: p.MadeAt, AskedAt: p.Asked, Epochs: orList(s.Palace.Epochs(l)), Saved: saved,
+		PolicyID: p.Pin.PolicyID, Version: p.Pin.Version, Mode: p.Plan.Mode, Plan: p.Plan, Planned: p.Exchanges, MadeAt: p.MadeAt, AskedAt: p.Asked, Epochs: each(epochs, func(e palace.Epoch) PalaceEpoch { return PalaceEpoch{e} }), Saved: saved,
 	}, err
 }
 

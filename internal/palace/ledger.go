@@ -239,6 +239,9 @@ func (t *taking) suppose(led *ledger, c *Cost) {
 	if led.beside == nil {
 		led.beside = led.cache.Beside()
 	}
+	if t.e.Sent != nil {
+		t.e.Sent.Raw, t.e.Sent.RawUSD = nil, nil // of a transaction that is run again
+	}
 	followed := led.apart[c.LineageID]
 	if !followed {
 		led.beside.Adopt(led.cache)

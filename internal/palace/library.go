@@ -12,7 +12,6 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/vault"
-	"liminal/internal/view"
 )
 
 // Records is what was taken in, as it is asked for. What is not there, or is
@@ -82,8 +81,6 @@ type Library struct {
 	Records
 	// Policies gives the policies that histories follow.
 	Policies Policies
-	// EpochsOf are those that were opened for a client, the oldest first; nil: none.
-	EpochsOf func(client string) []view.Epoch
 	// Grown is told of lineages whose blocks, or what is wished for them, changed; nil:
 	// nobody is.
 	Grown func(lineages []string)

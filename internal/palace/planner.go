@@ -188,7 +188,7 @@ func (p *Planner) Plan(ctx context.Context, v identity.Viewer, lineage string) (
 	_, price := p.Library.rates(l.Model)
 	began := time.Now()
 	aside := []view.Replacement(nil)
-	for _, e := range p.Epochs(l.Key) {
+	for _, e := range p.inForce(l.Key) {
 		if e.Lineage != l.ID {
 			continue
 		}
@@ -205,6 +205,13 @@ func (p *Planner) Plan(ctx context.Context, v identity.Viewer, lineage string) (
 		Requests: view.Expect(l.Exchanges, totals), Context: l.Input + l.Output, Window: Window(l.Model), Asked: out.Asked != nil, Now: p.Now(),
 	})
 	p.Library.latency.add(time.Since(began))
+	known, err := p.Library.PalaceEpochs(ctx, v, l.ID)
+	if err != nil {
+		return out, err
+	}
+	for _, e := range known { // a proxy that has none then knows that its own are lost
+		out.Plan.Epochs = max(out.Plan.Epochs, e.Number)
+	}
 	out.Exchanges, out.MadeAt = l.Exchanges, p.Now()
 	if err := p.Library.PutPalacePlan(ctx, v, out); err != nil {
 		return out, err
@@ -356,8 +363,9 @@ func (p *Planner) mark(ctx context.Context, v identity.Viewer, policy *view.Poli
 	return p.Library.MarkPalace(ctx, v, out)
 }
 
-// Epochs are those that the proxy has opened for a client, the oldest first.
-func (p *Planner) Epochs(client string) (list []view.Epoch) {
+// inForce are the epochs that the proxy has opened for a client, the oldest first: the
+// store has them a moment later.
+func (p *Planner) inForce(client string) (list []view.Epoch) {
 	raw, err := os.ReadFile(filepath.Join(p.Dir, epochsDir, view.FileName(client)))
 	if err != nil || json.Unmarshal(raw, &list) != nil {
 		return nil // none yet, or one that is being written: the next exchange sees it

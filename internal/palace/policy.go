@@ -207,19 +207,6 @@ func (l *Library) AskEpoch(ctx context.Context, v identity.Viewer, lineage strin
 	return nil
 }
 
-// Epochs are those that were opened in a lineage, the oldest first.
-func (l *Library) Epochs(of Lineage) (list []view.Epoch) {
-	if l.EpochsOf == nil {
-		return nil
-	}
-	for _, e := range l.EpochsOf(of.Key) {
-		if e.Lineage == of.ID {
-			list = append(list, e)
-		}
-	}
-	return list
-}
-
 // seenBy is a block as rules see it, without what it says.
 func seenBy(b Block) view.Block {
 	out := view.Block{

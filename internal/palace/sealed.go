@@ -170,12 +170,7 @@ func (s sealer) openExchange(e *Exchange) (err error) {
 	if e.Wire, err = s.open("wire/"+e.ID, e.Wire); err != nil {
 		return err
 	}
-	if e.Sent != nil {
-		if err := s.openText("sent/"+e.ID, &e.Sent.Hash); err != nil {
-			return err
-		}
-	}
-	return s.openText("asked/"+e.ID, &e.Asked.Hash)
+	return errors.Join(s.openText("asked/"+e.ID, &e.Asked.Hash), s.openSent(e.ID, e.Sent))
 }
 
 func (s sealer) sealChunk(c Chunk) Chunk {
@@ -195,12 +190,6 @@ func (t sealedTx) PutExchange(e Exchange) error {
 	e.Recipe, e.Wire = t.seal("recipe/"+e.ID, e.Recipe), t.seal("wire/"+e.ID, e.Wire)
 	e.Asked.Hash, e.Answered.Hash = t.sealText("asked/"+e.ID, e.Asked.Hash), t.keyed(e.Answered.Hash)
 	return t.Tx.PutExchange(e)
-}
-
-// PutSent implements Tx.
-func (t sealedTx) PutSent(exchange string, s Sent) error {
-	s.Edits, s.Hash = t.seal("edits/"+exchange, s.Edits), t.sealText("sent/"+exchange, s.Hash)
-	return t.Tx.PutSent(exchange, s)
 }
 
 // PutChunk implements Tx.

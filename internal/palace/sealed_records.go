@@ -72,19 +72,6 @@ func (r *sealedRecords) PalaceExchange(ctx context.Context, v identity.Viewer, i
 	return list[0], err
 }
 
-// PalaceEdits implements Records.
-func (r *sealedRecords) PalaceEdits(ctx context.Context, v identity.Viewer, exchange string) ([]byte, error) {
-	edits, err := r.Records.PalaceEdits(ctx, v, exchange)
-	if err != nil {
-		return nil, err
-	}
-	s, err := r.of(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	return s.open("edits/"+exchange, edits)
-}
-
 // PalaceChunks implements Records.
 func (r *sealedRecords) PalaceChunks(ctx context.Context, v identity.Viewer, hashes []string) (map[string][]byte, error) {
 	s, err := r.of(ctx, v)

@@ -11,7 +11,9 @@ import (
 
 var window = []int{0, 1, 2, 3, 4, 65535}
 
-// PAL-07: the grammar of the specification, its parts in any order.
+// The grammar of the specification, its parts in any order.
+//
+// Requirements: PAL-07 (the grammar)
 func TestAnswersAreRead(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]view.Answer{
@@ -34,7 +36,9 @@ func TestAnswersAreRead(t *testing.T) {
 	}
 }
 
-// PAL-07, PAL-09: what is anything else changes nothing.
+// What is anything else changes nothing.
+//
+// Requirements: PAL-07 (the grammar), PAL-09
 func TestAnswersThatAreNoneChangeNothing(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -50,8 +54,10 @@ func TestAnswersThatAreNoneChangeNothing(t *testing.T) {
 	}
 }
 
-// PAL-07: whatever a model writes, what is taken over is of the window, and of its
-// parts none speaks against the other.
+// Whatever a model writes, what is taken over is of the window, and of its parts none
+// speaks against the other.
+//
+// Requirements: PAL-07 (the grammar)
 func FuzzParseAnswer(f *testing.F) {
 	for _, s := range []string{"++0,1,2,3--4", "++0,1,2,3 channels=security,auth --4", "--4 ++1", "channels=a-b++1", "++1 2", "++ 0 , 1\t--\n4"} {
 		f.Add(s)

@@ -27,8 +27,10 @@ func recorded(h *history) view.Recorded {
 	return r
 }
 
-// CFG-11: a policy is played over what was recorded, and says what it would have set
-// aside, what that would have cost, and what was needed again.
+// A policy is played over what was recorded, and says what it would have set aside, what
+// that would have cost, and what was needed again.
+//
+// Requirements: CFG-11
 func TestAPolicyIsPlayedOverALineage(t *testing.T) {
 	t.Parallel()
 	h := session(10, 5000)

@@ -12,8 +12,10 @@ import (
 	"liminal/internal/view"
 )
 
-// CFG-07, PAL-07: what a policy leaves out is as it ships; what is wrong is told with
-// its place, all at once.
+// What a policy leaves out is as it ships; what is wrong is told with its place, all at
+// once.
+//
+// Requirements: CFG-07 (schema), CFG-09
 func TestAPolicyThatCannotBeFollowedIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ doc, path, says string }{
@@ -78,7 +80,9 @@ func TestAPolicyLeavesOutWhatShallBeAsItShips(t *testing.T) {
 	}
 }
 
-// PAL-17, PAL-18: the specification's five rules, to the letter.
+// The specification's five rules, to the letter.
+//
+// Requirements: PAL-17, PAL-18 (the default and results)
 func TestTheDefaultHasTheRulesOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(view.Default().Retention)
@@ -92,8 +96,10 @@ func TestTheDefaultHasTheRulesOfTheSpecification(t *testing.T) {
 	}
 }
 
-// PAL-17, PAL-18: of the rules that match the longest tier holds, and only what is
-// past its time is put away.
+// Of the rules that match the longest tier holds, and only what is past its time is put
+// away.
+//
+// Requirements: PAL-17, PAL-18 (channels and stars; deleted and archived by age)
 func TestTiersAndWhatIsDue(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -122,7 +128,7 @@ func TestTiersAndWhatIsDue(t *testing.T) {
 			t.Errorf("%s after %v is due for %q, want %q", name, c.age, due, c.due)
 		}
 	}
-	// PAL-19: what a person keeps is kept, whatever its tier.
+	// What a person keeps is kept, whatever its tier.
 	if due := p.Due(&view.Block{Type: "ToolResult", Tier: view.Short, Starred: true}, 100*day); due != "" {
 		t.Errorf("a starred block is due for %q", due)
 	}

@@ -76,8 +76,10 @@ func (h *history) idle(n int) {
 	}
 }
 
-// PAL-08, PAL-09: rules-1: duplicates, what is superseded, errors after four answers,
-// results nobody refers to for six; of anything else, it stays.
+// rules-1: duplicates, what is superseded, errors after four answers, results nobody
+// refers to for six; of anything else, it stays.
+//
+// Requirements: PAL-08 (by rules on every message), PAL-09
 func TestRulesOne(t *testing.T) {
 	t.Parallel()
 	p := view.Default()
@@ -206,7 +208,9 @@ func TestRulesOne(t *testing.T) {
 	}
 }
 
-// PAL-19: a person's word goes before the rules, and theirs before a model's.
+// A person's word goes before the rules, and theirs before a model's.
+//
+// Requirements: PAL-19
 func TestAPersonsWordGoesFirst(t *testing.T) {
 	t.Parallel()
 	p := view.Default()
@@ -261,7 +265,7 @@ func TestAPolicyFindsChannels(t *testing.T) {
 	}
 }
 
-// PAL-08: a window of 100 blocks is decided within a millisecond.
+// A window of 100 blocks is decided within a millisecond (PAL-08).
 func BenchmarkDecideOn100Blocks(b *testing.B) {
 	p, h := view.Default(), &history{}
 	for len(h.blocks) < 100 {

@@ -196,8 +196,6 @@ func edited(t *testing.T, raw []byte, replace []Replacement) (*Body, Spliced) {
 }
 
 // proxy.md: E1, E3
-//
-// Requirements: PAL-07 (results are set aside, and nothing else is changed)
 func TestOnlyWhatResultsSayIsSetAside(t *testing.T) {
 	t.Parallel()
 	changed := 0

@@ -77,7 +77,7 @@ func (p played) cost(t *testing.T) float64 {
 // Whether a view pays is what a backend with a prompt cache says. A cold cache is free to
 // change; a warm one is worth changing only for much of it, or for long.
 //
-// palace.md, 7. Requirements: PAL-21 (what a view costs)
+// palace.md, 7: Pays
 func TestAViewPaysWhereTheArithmeticSaysSo(t *testing.T) {
 	t.Parallel()
 	for _, cold := range []bool{true, false} {

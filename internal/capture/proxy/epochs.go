@@ -156,10 +156,10 @@ func why(plan *view.Plan, b *view.Body, cold bool) string {
 		return ""
 	case plan.Asked:
 		return view.Ordered
-	case cold:
-		return view.Cold
 	case plan.Full:
 		return view.Full
+	case cold:
+		return view.Cold
 	case plan.Pays:
 		return view.Pays
 	}
@@ -240,11 +240,14 @@ func (v *viewer) begins(c *viewed, plan *view.Plan, b *view.Body, next *view.Epo
 // worth is what of a plan is to be set aside: the more a change of the past costs, the
 // less of it is.
 func worth(plan *view.Plan, because string) []view.Replacement {
-	warm, cold := min(plan.Warm, len(plan.Replace)), min(plan.Cold, len(plan.Replace))
-	if because == view.Cold || because != view.Pays && warm == len(plan.Replace) {
-		return plan.Replace[cold:]
+	from := 0 // a person, and a context that is full, want all of it
+	switch because {
+	case view.Cold:
+		from = plan.Cold
+	case view.Pays:
+		from = plan.Warm
 	}
-	return plan.Replace[warm:]
+	return plan.Replace[min(max(from, 0), len(plan.Replace)):]
 }
 
 // bear has an epoch name repeated results from this request on, if there is one in what

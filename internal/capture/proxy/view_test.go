@@ -170,7 +170,7 @@ func bindingUpstream(n int) *capturetest.Upstream {
 	return &capturetest.Upstream{Binding: &capturetest.Binding{}, Next: calls(n, file)}
 }
 
-// Requirements: PAL-07 (nothing is changed where the policy does not say so)
+// palace.md, 1.2: nothing is changed by default
 func TestInShadowNothingIsChangedAndNothingIsRead(t *testing.T) {
 	t.Parallel()
 	k := talking(t, bindingUpstream(3))
@@ -187,7 +187,7 @@ func TestInShadowNothingIsChangedAndNothingIsRead(t *testing.T) {
 	}
 }
 
-// palace.md, 7. Requirements: PAL-07 (an epoch is on the disk before what follows it)
+// palace.md, 7: Opening
 func TestAnEpochBeginsWithATurnAndStays(t *testing.T) {
 	t.Parallel()
 	up := bindingUpstream(3)
@@ -396,6 +396,8 @@ func TestAModelThatCannotDropThinkingGetsNone(t *testing.T) {
 }
 
 // proxy.md: P6
+//
+// Requirements: PAL-09
 func TestAViewThatFailsCostsTheAgentNothing(t *testing.T) {
 	t.Parallel()
 	k := talking(t, bindingUpstream(2))
@@ -476,6 +478,8 @@ func TestLostEpochsAreToldAndLeft(t *testing.T) {
 }
 
 // What may be understood in two ways, or cannot be read, passes as it is.
+//
+// Requirements: PAL-09
 func TestADoubtfulRequestPassesAsItIs(t *testing.T) {
 	t.Parallel()
 	k := talking(t, bindingUpstream(2))
@@ -537,7 +541,7 @@ func TestRepeatedResultsAreOnlyNamed(t *testing.T) {
 	}
 }
 
-// Requirements: PAL-07 (what is set aside is given back, without the platform)
+// palace.md, 7: Recall
 func TestAnAgentAsksBackWhatIsSetAside(t *testing.T) {
 	t.Parallel()
 	k := talking(t, bindingUpstream(2))

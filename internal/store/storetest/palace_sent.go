@@ -15,7 +15,8 @@ import (
 	"liminal/internal/view"
 )
 
-// palaceSent takes in what a view made of a request, and the epoch that it was in.
+// palaceSent takes in what a view made of a request, and the epoch that it was in
+// (PAL-25).
 func palaceSent(t *testing.T, open Open) {
 	p := newSpooled(t, open)
 	long := strings.Repeat("what a file says ", 50)

@@ -2929,6 +2929,14 @@ export interface PalaceEpochInputBody {
   open: boolean;
 }
 
+export interface PalaceErasure {
+  blocks: number;
+  bytes: number;
+  chunks: number;
+  exchanges: number;
+  spool_records: number;
+}
+
 export interface PalaceEvent {
   at: string;
   block?: string;
@@ -3054,7 +3062,7 @@ export interface PalaceLineageView {
   /** its person wants the epoch to open */
   asked_at: string | null;
   /** the oldest first */
-  epochs: ViewEpoch[];
+  epochs: PalaceEpoch[];
   /** how many exchanges the history had when the plan was made */
   exchanges: number;
   made_at: string;
@@ -3063,6 +3071,8 @@ export interface PalaceLineageView {
   /** the artifact that the history follows; none: the policy that ships */
   policy_id?: string;
   policy_version: number;
+  /** what requests in a view cost, and what the client's own would have */
+  saved: PalaceSaved;
 }
 
 export interface PalaceMark {
@@ -3099,6 +3109,14 @@ export interface PalaceRulerFigure {
   p50: number;
   p90: number;
   told: boolean;
+}
+
+export interface PalaceSaved {
+  exchanges: number;
+  high_usd: number | null;
+  low_usd: number | null;
+  paid_usd: number | null;
+  raw_usd: number | null;
 }
 
 export interface PalaceStarInputBody {
@@ -3782,7 +3800,7 @@ export interface Run {
   id: string;
   /** of a workflow or a tool by itself; told of a single run */
   input?: Record<string, unknown>;
-  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train';
+  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train' | 'palace';
   /** another person's: what was said, given and found is left out */
   limited?: boolean;
   /** where it stands; missing: it has not begun, or it is over */
@@ -3899,6 +3917,8 @@ export interface Segment {
 
 export interface Sent {
   epoch: number;
+  raw_usage?: Usage;
+  raw_usd?: number;
   refused?: string;
   sha256: string;
   size: number;
@@ -4584,23 +4604,6 @@ export interface Versions {
 export interface ViewBirth {
   cap_bytes: number;
   duplicates: boolean;
-}
-
-export interface ViewEpoch {
-  at?: number;
-  born?: number;
-  client: string;
-  ended?: string;
-  ended_at?: string;
-  kept?: ViewKept[];
-  lineage: string;
-  number: number;
-  opened_at: string;
-  policy: string;
-  predicted: ViewEstimate;
-  recall?: boolean;
-  replace: ViewReplacement[];
-  why: string;
 }
 
 export interface ViewEstimate {
@@ -5398,7 +5401,7 @@ export interface Ops {
       artifact_id?: string;
       /** next_cursor of the page before */
       cursor?: string;
-      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train';
+      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train' | 'palace';
       limit?: number;
       status?: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
     };
