@@ -25,7 +25,7 @@ func TestPlantedFiguresAreCaughtAndTrueOnesAreLeftAlone(t *testing.T) {
 		}
 		t.Log(b.String())
 	}
-	if sum.Planted.Of < 1600 || sum.Planted.N*1000 < sum.Planted.Of*960 || sum.False.N*1000 > sum.False.Of*13 {
+	if sum.Planted.Of < 1900 || sum.Planted.N*1000 < sum.Planted.Of*945 || sum.False.N*1000 > sum.False.Of*23 {
 		t.Errorf("caught %s, false alarms %s", sum.Planted, sum.False)
 	}
 }

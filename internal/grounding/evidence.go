@@ -264,28 +264,6 @@ func (w walk) object(object map[string]any, parent, in int32, path string, depth
 	return r
 }
 
-// overnight notes the day after that of a row that ends before it begins.
-func (e *Evidence) overnight(r int32) {
-	row := &e.rows[r]
-	if len(row.times) != 2 || len(row.days) != 1 {
-		return
-	}
-	from, to := 0, 1
-	if endNames[row.timed[0]] {
-		from, to = 1, 0
-	}
-	if endNames[row.timed[to]] && row.times[to] < row.times[from] {
-		next := key{form: aDay, n: int64(row.days[0]) + 1}
-		e.put(r, next)
-		for _, k := range expand(next) {
-			e.put(r, k)
-		}
-	}
-}
-
-// endNames are names of when something ends.
-var endNames = words("end ends end_time end_at until to finish finishes closes arr arrival")
-
 func (w walk) member(r int32, name string, value any, path string, depth int) {
 	e := w.e
 	at := name
@@ -448,25 +426,6 @@ func (e *Evidence) figure(r int32, name string, x float64, of measure) {
 	e.rows[r].figures = append(e.rows[r].figures, figure{name, x, of})
 	e.calls(name, func(c *called) { add(&c.figures, name) })
 	e.plain[k.n] = true
-}
-
-// worded takes in a text that is a number, perhaps with what it is of: "186.40",
-// "2450 kg".
-func (e *Evidence) worded(r int32, name, text string) {
-	digits, unit, _ := strings.Cut(text, " ")
-	x, err := strconv.ParseFloat(digits, 64)
-	if err != nil || strings.Count(text, " ") > 1 || len(text) > 24 || strings.ContainsAny(digits, "eExXnN+") || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
-		return
-	}
-	of := measureOf(name)
-	if unit != "" {
-		unit, _, _ = strings.Cut(unit, "/")
-		of = measures[strings.ToLower(unit)]
-		e.calls(unit, func(c *called) { add(&c.figures, name) })
-	} else if !strings.Contains(digits, ".") && of.kind == "" {
-		return // a room's number
-	}
-	e.figure(r, name, x, of)
 }
 
 // parts are the numbers in a rule's or a file's number: RoP.023.

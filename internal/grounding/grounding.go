@@ -14,14 +14,16 @@
 //     deposit" is that of one tenant.
 //  3. A sentence is searched for claims (scan.go; ids.go, numbers.go, words.go,
 //     dates.go, clock.go, names.go) and for markers (markers.go).
-//  4. It is divided into clauses, and each is tied to the rows that it mentions,
-//     marks or goes on with (judge.go, mentions.go). The figure of a row that is
-//     of something else supports nothing.
+//  4. It is divided into clauses, and each is tied to the rows that it mentions or
+//     goes on with (judge.go, mentions.go). The figure of a row that is of something
+//     else supports nothing. A sentence with markers is of the records that these
+//     name, and of what is tied to them (own.go).
 //  5. Each claim must stand in such a row, in whatever form German and English
 //     write it (support.go), or follow from such rows by one of a few
-//     computations: a count of what the sentence says (count.go, things.go,
-//     sizes.go), a time between two days (spans.go, ages.go), a share (shares.go), a sum
-//     or a difference (computed.go). A small number is always one of something,
+//     computations: a count of what the sentence says (tally.go, with filters.go and
+//     windows.go; else count.go, things.go, sizes.go), a time between two days or times
+//     of day (apart.go; spans.go, ages.go), a share (shares.go), a sum or a difference
+//     (derived.go, computed.go). A small number is always one of something,
 //     so it must be the number of what it is said of.
 //  6. Names that no evidence holds are found by lists of given names and places,
 //     by capitals in English, and by the names they change one word of (people.go,

@@ -1,6 +1,7 @@
 package grounding
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -85,4 +86,23 @@ func firstWord(text string) string {
 		text = text[:i]
 	}
 	return text
+}
+
+// worded takes in a text that is a number, perhaps with what it is of: "186.40",
+// "2450 kg".
+func (e *Evidence) worded(r int32, name, text string) {
+	digits, unit, _ := strings.Cut(text, " ")
+	x, err := strconv.ParseFloat(digits, 64)
+	if err != nil || strings.Count(text, " ") > 1 || len(text) > 24 || strings.ContainsAny(digits, "eExXnN+") || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
+		return
+	}
+	of := measureOf(name)
+	if unit != "" {
+		unit, _, _ = strings.Cut(unit, "/")
+		of = measures[strings.ToLower(unit)]
+		e.calls(unit, func(c *called) { add(&c.figures, name) })
+	} else if !strings.Contains(digits, ".") && of.kind == "" {
+		return // a room's number
+	}
+	e.figure(r, name, x, of)
 }
