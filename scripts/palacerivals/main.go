@@ -14,9 +14,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -60,7 +62,8 @@ type target struct {
 }
 
 func measure(o options) (err error) {
-	ctx := context.Background()
+	ctx, end := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // what it started ends with it
+	defer end()
 	for _, program := range []*string{&o.liminald, &o.litellm, &o.router} { // each begins in a folder of its own
 		if *program != "" {
 			if *program, err = filepath.Abs(*program); err != nil {
