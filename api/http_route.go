@@ -250,6 +250,9 @@ func credential(header func(name string) string) string {
 // names a session is refused with a token of another; naming one makes nobody
 // anybody.
 func (s *server) authenticate(ctx context.Context, req *request, audience, token string) (identity.Viewer, error) {
+	if v, ok := ctx.Value(enteredKey{}).(identity.Viewer); ok {
+		return v, nil
+	}
 	v, err := s.SignIns.AuthenticateAt(ctx, audience, token)
 	if err != nil {
 		return identity.Viewer{}, err

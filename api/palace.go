@@ -23,10 +23,13 @@ func (s *server) palaceRoutes() {
 	s.palaceBody("response", "The body of the response, to the byte, as far as it came")
 	s.palaceSentRoutes()
 	add(s, route("GET /v1/palace/blocks/{id}", "palaceBlock", "A block by its UUID, with what it says", scopeRead), s.palaceBlock)
-	op := route("GET /v1/palace/blocks/{id}/raw", "palaceBlockRaw", "A block as it came: its JSON, or its events", scopeRead)
+	op := route("GET /v1/palace/blocks/{id}/raw", "palaceBlockRaw", "A block as it came, with the secrets that are masked elsewhere: its JSON, or its events", scopeRead)
 	addStream(s, op, s.palaceBlockRaw)
 	s.answers(op, 200, "application/octet-stream", "The bytes, of the type that X-Content-Type names", &huma.Schema{Type: "string", Format: "binary"})
 	add(s, route("PUT /v1/palace/blocks/{id}/tier", "setPalaceTier", "Say how long a block stays", scopeWrite), s.setPalaceTier)
+	add(s, route("POST /v1/palace/blocks/{id}/erase", "erasePalaceBlock", "Erase what a block says, wherever it was sent; its row and its hash stay", scopeWrite), s.erasePalaceBlock)
+	add(s, route("POST /v1/palace/lineages/{id}/erase", "erasePalaceLineage", "Erase everything that one history said", scopeWrite), s.erasePalaceLineage)
+	add(s, route("POST /v1/palace/agents/{agent_id}/erase", "erasePalaceAgent", "Erase everything that an agent said, in its histories and beside them", scopeWrite), s.erasePalaceAgent)
 	add(s, route("GET /v1/palace/stats", "palaceStats", "How much of what is kept, and how long the classifier takes", scopeRead), s.palaceStats)
 	s.palacePolicyRoutes()
 	s.palaceCostRoutes()
@@ -183,7 +186,7 @@ func bytesOf(kind string, body []byte) func(http.ResponseWriter, *http.Request) 
 // PalaceContent is a block with what it says.
 type PalaceContent struct {
 	PalaceBlock
-	Content json.RawMessage     `json:"content" doc:"its JSON; of a stream, what its events make together"`
+	Content json.RawMessage     `json:"content" doc:"its JSON without the secrets that were found in it; of a stream, what its events make together; null: it was erased"`
 	Places  []palace.Appearance `json:"places" doc:"the histories it stands in, the one that grew last first"`
 }
 
@@ -192,12 +195,16 @@ func (s *server) palaceBlock(ctx context.Context, in *ByID) (PalaceContent, erro
 	if err != nil {
 		return PalaceContent{}, err
 	}
-	c, err := s.Palace.Content(ctx, viewerOf(ctx), b)
-	if err != nil {
-		return PalaceContent{}, err
-	}
 	places, err := s.Palace.PalaceAppearances(ctx, viewerOf(ctx), in.ID)
-	return PalaceContent{PalaceBlock{b}, c.JSON, append([]palace.Appearance{}, places...)}, err
+	out := PalaceContent{PalaceBlock{b}, json.RawMessage("null"), append([]palace.Appearance{}, places...)}
+	if err != nil || b.ErasedAt != nil {
+		return out, err
+	}
+	c, err := s.Palace.Content(ctx, viewerOf(ctx), b)
+	if c.JSON != nil {
+		out.Content = c.JSON
+	}
+	return out, err
 }
 
 func (s *server) palaceBlockRaw(ctx context.Context, in *ByID) (func(http.ResponseWriter, *http.Request), error) {
@@ -227,6 +234,24 @@ func (s *server) setPalaceTier(ctx context.Context, in *palaceTierInput) (Palace
 	}
 	b, err := s.Palace.PalaceBlock(ctx, v, in.ID)
 	return PalaceBlock{b}, err
+}
+
+// PalaceErasure is what was erased.
+type PalaceErasure struct{ palace.Erasure }
+
+func (s *server) erasePalaceBlock(ctx context.Context, in *ByID) (PalaceErasure, error) {
+	e, err := s.Palace.EraseBlock(ctx, viewerOf(ctx), in.ID)
+	return PalaceErasure{e}, err
+}
+
+func (s *server) erasePalaceLineage(ctx context.Context, in *ByID) (PalaceErasure, error) {
+	e, err := s.Palace.EraseLineage(ctx, viewerOf(ctx), in.ID)
+	return PalaceErasure{e}, err
+}
+
+func (s *server) erasePalaceAgent(ctx context.Context, in *ByAgent) (PalaceErasure, error) {
+	e, err := s.Palace.EraseAgent(ctx, viewerOf(ctx), in.Number)
+	return PalaceErasure{e}, err
 }
 
 // PalaceStats is how much of what is kept, and how long the classifier takes.

@@ -94,6 +94,7 @@ type PalaceLineageView struct {
 	MadeAt   time.Time    `json:"made_at"`
 	AskedAt  *time.Time   `json:"asked_at" nullable:"true" doc:"its person wants the epoch to open"`
 	Epochs   []view.Epoch `json:"epochs" doc:"the oldest first"`
+	Saved    palace.Saved `json:"saved" doc:"what requests in a view cost, and what the client's own would have"`
 }
 
 func (s *server) palaceLineageView(ctx context.Context, in *ByID) (out PalaceLineageView, err error) {
@@ -102,9 +103,13 @@ func (s *server) palaceLineageView(ctx context.Context, in *ByID) (out PalaceLin
 	if err != nil {
 		return out, err
 	}
+	saved, err := s.Palace.PalaceSaved(ctx, v, in.ID)
+	if err != nil {
+		return out, err
+	}
 	p, err := s.Palace.PalacePlan(ctx, v, in.ID)
 	return PalaceLineageView{
-		PolicyID: p.Pin.PolicyID, Version: p.Pin.Version, Mode: p.Plan.Mode, Plan: p.Plan, Planned: p.Exchanges, MadeAt: p.MadeAt, AskedAt: p.Asked, Epochs: orList(s.Palace.Epochs(l)),
+		PolicyID: p.Pin.PolicyID, Version: p.Pin.Version, Mode: p.Plan.Mode, Plan: p.Plan, Planned: p.Exchanges, MadeAt: p.MadeAt, AskedAt: p.Asked, Epochs: orList(s.Palace.Epochs(l)), Saved: saved,
 	}, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -20,13 +21,16 @@ type spooledThings struct{ agent, exchange, block, lineage string }
 const keptBody = `{"model":"m","system":"` + mark + `","messages":[{"role":"user","content":"` + mark + `"}]}`
 
 // keeps takes an exchange of the person's agent in.
-func (p *person) keeps() spooledThings {
+func (p *person) keeps() spooledThings { p.Helper(); return p.keepsBody(keptBody) }
+
+// keepsBody takes one of another request in.
+func (p *person) keepsBody(body string) spooledThings {
 	p.Helper()
 	dir, v := p.TempDir(), p.viewer()
 	spool, err := capture.Open(capture.Options{Dir: dir, Memory: 1 << 20, Disk: 1 << 30, Log: slog.New(slog.DiscardHandler)})
 	p.must(err)
 	exchange := id.New()
-	r := spool.Begin(capture.Request{ID: exchange, Agent: mark, Project: mark, Started: time.Now(), Method: http.MethodPost, Path: "/v1/messages", Size: int64(len(keptBody)), Header: http.Header{"X-Claude-Code-Session-Id": {id.New()}}}, []byte(keptBody))
+	r := spool.Begin(capture.Request{ID: exchange, Agent: mark, Project: mark, Started: time.Now(), Method: http.MethodPost, Path: "/v1/messages", Size: int64(len(body)), Header: http.Header{"X-Claude-Code-Session-Id": {id.New()}}}, []byte(body))
 	r.Answer(http.StatusOK, http.Header{"Content-Type": {"application/json"}})
 	r.Chunk([]byte(`{"type":"message","model":"m","content":[{"type":"text","text":"` + mark + `"}],"usage":{"input_tokens":8,"output_tokens":2}}`))
 	r.End(capture.Ending{Ended: time.Now(), Complete: true})
@@ -122,8 +126,6 @@ func TestAPersonSaysWhatAgentsSee(t *testing.T) {
 	}
 }
 
-func lineageOf(of belongings) string { return of.kept.lineage }
-
 // A model without a price costs nothing that is known, which is not nothing.
 //
 // Requirements: OBS-09
@@ -164,6 +166,8 @@ func TestWhatCapturedExchangesCostIsReadAtTheAPI(t *testing.T) {
 
 func exchangeOf(of belongings) string { return of.kept.exchange }
 
+func lineageOf(of belongings) string { return of.kept.lineage }
+
 func blockOf(of belongings) string { return of.kept.block }
 
 // palaceWalls are those of what the capture proxy kept. Agents have small numbers,
@@ -183,6 +187,9 @@ var palaceWalls = map[string]wall{
 	"GET /v1/palace/blocks/{id}":                byID(blockOf, nil),
 	"GET /v1/palace/blocks/{id}/raw":            byID(blockOf, nil),
 	"PUT /v1/palace/blocks/{id}/tier":           byID(blockOf, map[string]any{"tier": "LONG"}),
+	"POST /v1/palace/blocks/{id}/erase":         byID(blockOf, nil),
+	"POST /v1/palace/lineages/{id}/erase":       byID(lineageOf, nil),
+	"POST /v1/palace/agents/{agent_id}/erase":   noAgent,
 	"PUT /v1/palace/blocks/{id}/star":           byID(blockOf, map[string]any{"starred": true}),
 	"PUT /v1/palace/blocks/{id}/keep":           byID(blockOf, map[string]any{"keep": true}),
 	"GET /v1/palace/events":                     ofBlock,
@@ -212,4 +219,30 @@ func ofBlock(p *person, of belongings) []attack {
 
 func ofAgent(p *person, of belongings) []attack {
 	return []attack{{request: p.request(p.method, p.path+"?agent="+of.kept.agent, nil), want: http.StatusOK}}
+}
+
+// Whoever comes by a way that only programs of a person have needs no token; nobody
+// makes that claim by a header, and it is that person whose it is.
+func TestARequestThatIsKnownToBeSomebodysNeedsNoToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.signUp("ada@example.org")
+	k := ada.keeps()
+	bob := w.signUp("bob@example.org")
+	handler := New(w.server.Options)
+	status := func(ctx context.Context) int {
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1/v1/palace/blocks/"+k.block, nil)
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, r)
+		return answer.Code
+	}
+	if got := status(Entered(t.Context(), ada.viewer())); got != http.StatusOK {
+		t.Errorf("ada: %d", got)
+	}
+	if got := status(Entered(t.Context(), bob.viewer())); got != http.StatusNotFound {
+		t.Errorf("bob: %d", got)
+	}
+	if got := status(t.Context()); got != http.StatusUnauthorized {
+		t.Errorf("nobody: %d", got)
+	}
 }

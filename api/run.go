@@ -25,7 +25,7 @@ func (s *server) runRoutes() {
 // Run is one execution of a graph.
 type Run struct {
 	ID             string                    `json:"id" format:"uuid"`
-	Kind           string                    `json:"kind" enum:"chat,ingest,tool,graph,patch,architect,cluster,train"`
+	Kind           string                    `json:"kind" enum:"chat,ingest,tool,graph,patch,architect,cluster,train,palace"`
 	Status         string                    `json:"status" enum:"queued,running,waiting,done,failed,cancelled"`
 	WorkflowID     string                    `json:"workflow_id"`
 	ConversationID *string                   `json:"conversation_id" nullable:"true"`
@@ -147,7 +147,7 @@ func whole(v identity.Viewer, r run.Run) bool {
 
 type listRunsInput struct {
 	Paged
-	Kind     string `query:"kind" enum:"chat,ingest,tool,graph,patch,architect,cluster,train"`
+	Kind     string `query:"kind" enum:"chat,ingest,tool,graph,patch,architect,cluster,train,palace"`
 	Status   string `query:"status" enum:"queued,running,waiting,done,failed,cancelled"`
 	Artifact string `query:"artifact_id" format:"uuid" doc:"runs of this workflow"`
 	All      bool   `query:"all" doc:"everybody's, for administrators"`

@@ -8,13 +8,13 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
-	"errors"
 	"fmt"
 	"strings"
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
+
+	"liminal/internal/vault"
 )
 
 // payloadKey is one AES-256 key for two uses, under a key of its own each:
@@ -28,19 +28,12 @@ type payloadKey struct {
 }
 
 func newPayloadKey(text string) (*payloadKey, error) {
-	id, encoded, ok := strings.Cut(strings.TrimSpace(text), ":")
-	if !ok || id == "" {
-		return nil, errors.New("is not id:base64")
-	}
-	secret, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		return nil, errors.New("is not base64 after its id")
-	}
+	id, secret, err := vault.NamedKey(text)
 	if strings.HasPrefix(id, runKeyID) {
 		return nil, fmt.Errorf("has an id that begins with %s, as those of runs do", runKeyID)
 	}
-	if len(secret) != 32 {
-		return nil, fmt.Errorf("has %d bytes; it needs 32 (openssl rand -base64 32)", len(secret))
+	if err != nil {
+		return nil, err
 	}
 	return payloadKeyOf(id, secret)
 }

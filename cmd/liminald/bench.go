@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 
 	"liminal/internal/bench"
@@ -57,6 +58,13 @@ func runBench(ctx context.Context, in *invocation) error {
 		return err
 	}
 	options := bench.Options{Config: conf, Quick: o.quick, Version: buildVersion(), Dir: o.dir, Progress: in.err}
+	if self, err := os.Executable(); err == nil { // else that is not measured
+		options.Proxy = func(data string) *exec.Cmd {
+			cmd := exec.Command(self, palaceProxyCommand)
+			cmd.Env = []string{"SHARED_FS_ROOT=" + data, "PALACE_ADDR=127.0.0.1:0"}
+			return cmd
+		}
+	}
 	if o.only != "" {
 		options.Only = strings.Split(o.only, ",")
 	}

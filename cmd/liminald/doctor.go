@@ -81,6 +81,7 @@ func examine(ctx context.Context, conf config.Config, t temporals) []finding {
 		checkReranker(conf),
 		checkWeb(conf.Web),
 		checkSpeech(conf.Speech),
+		checkPalace(ctx, conf),
 	}, checkServices(ctx, conf, t)...)
 }
 

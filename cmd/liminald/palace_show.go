@@ -30,8 +30,8 @@ func (p *palace) status(ctx context.Context) error {
 	if p.json {
 		return writeJSON(p.out, struct {
 			proxy.Status
-			Tokens []proxy.Agent `json:"tokens"`
-		}{s, append([]proxy.Agent{}, lasting...)})
+			Tokens []proxy.LastingAgent `json:"tokens"`
+		}{s, append([]proxy.LastingAgent{}, lasting...)})
 	}
 	tab := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
@@ -39,8 +39,14 @@ func (p *palace) status(ctx context.Context) error {
 	}
 	row("listens on", "http://%s, process %d, since %s, version %s", s.Address, s.PID, s.Started.Format(time.DateTime), s.Version)
 	row("backend", "%s", s.Upstream)
+	row("of /openai/", "%s", s.OpenAI)
 	row("passed", "%d requests, %d under way, %d cut, %d refused", s.Traffic.Requests, s.Traffic.Active, s.Traffic.Cut, s.Traffic.Refused)
 	row("kept", "%d exchanges, %s passed, %s on disk in %s", s.Spool.Exchanges, size(s.Spool.Bytes), size(s.Spool.Disk), proxy.SpoolDir(p.dir))
+	if s.Sealed {
+		row("encrypted", "yes, with the first of PALACE_KEYS")
+	} else {
+		row("encrypted", "no: PALACE_KEYS has no keys")
+	}
 	for _, why := range slices.Sorted(maps.Keys(s.Spool.Lost)) {
 		row("not kept", "%d contents: %s", s.Spool.Lost[why], whyLost(why))
 	}
@@ -75,6 +81,8 @@ func whyLost(why string) string {
 		return "the disk was slower than what came, and PALACE_MEMORY was full"
 	case capture.LostDisk:
 		return "the disk refused them"
+	case capture.LostErased:
+		return "somebody erased them"
 	case capture.LostTooLarge:
 		return "requests of more than 64 MB"
 	}
@@ -148,7 +156,7 @@ func printExchanges(w io.Writer, rows []*capture.Exchange) error {
 // exchanges reads the spool until take has enough. damage is what could not be
 // read of it; the rest was.
 func (p *palace) exchanges(want func(capture.Request) bool, take func(*capture.Exchange) bool) (damage error) {
-	for e, err := range capture.Exchanges(proxy.SpoolDir(p.dir), want) {
+	for e, err := range capture.Exchanges(proxy.SpoolDir(p.dir), p.keys, want) {
 		if err != nil {
 			damage = errors.Join(damage, err)
 		} else if !take(e) {

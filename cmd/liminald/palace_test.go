@@ -40,7 +40,7 @@ func becomeAgent() {
 	first := ask()
 	if dir := os.Getenv("KILLS"); dir != "" {
 		for kept := false; !kept; { // until the disk has it
-			for e, err := range capture.Exchanges(proxy.SpoolDir(dir), nil) {
+			for e, err := range capture.Exchanges(proxy.SpoolDir(dir), nil, nil) {
 				kept = kept || err == nil && e.Ending != nil
 			}
 		}
@@ -140,9 +140,18 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 		"none such":         {env, []string{"run", "--", "no-such-command"}, exitFailed, "cannot be found"},
 		"a verb":            {env, []string{"claude"}, exitUsage, "liminald palace run -- claude"},
 		"any free port":     {other, []string{"env", "editor"}, exitUsage, "name one"},
-		"no token":          {other, []string{"revoke", "editor"}, exitFailed, "no token of the name"},
+		"no token":          {other, []string{"token", "revoke", "editor"}, exitFailed, "no token of the name"},
+		"half a verb":       {env, []string{"token", "revoke"}, exitUsage, "token revoke NAME"},
+		"no client":         {env, []string{"env", "--client", "cursor"}, exitUsage, "none of claude, openai and codex"},
+		"no name":           {env, []string{"env"}, exitUsage, "needs a name"},
+		"no tier":           {env, []string{"tier", "EVER", "1"}, exitUsage, "no tier"},
+		"no number":         {env, []string{"timeline", "claude"}, exitUsage, "no number of an agent"},
+		"no block":          {env, []string{"block", "claude"}, exitUsage, "42-7f3a"},
+		"no way to match":   {env, []string{"replay", "1", "--match", "words"}, exitUsage, "history and turn"},
+		"played to all":     {env, []string{"replay", "1", "--listen", "0.0.0.0:0"}, exitUsage, "loopback"},
+		"no platform":       {env, []string{"agents"}, exitUnreachable, "no platform runs on this data folder"},
 		"no exchange":       {env, []string{"show", "7f3a"}, exitFailed, "no exchange 7f3a is kept"},
-		"no part":           {env, []string{"show", "7f3a", "--part", "view"}, exitUsage, "neither request nor response"},
+		"no part":           {env, []string{"show", "7f3a", "--part", "view"}, exitUsage, "none of request, sent and response"},
 	} {
 		if code, out, said := finish(t, c.env, append([]string{"palace"}, c.args...)...); code != c.code || !strings.Contains(said, c.says) {
 			t.Errorf("%s: %d %s%s", name, code, out, said)
@@ -156,6 +165,16 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 		t.Errorf("env: %d %s", code, said)
 	}
 	has(t, out, "export ANTHROPIC_BASE_URL=http://127.0.0.1:", "/a/plt_", "export ENABLE_TOOL_SEARCH=true")
+	if code, out, said := finish(t, with("PALACE_ADDR=127.0.0.1:19848"), "palace", "env", "--client", "codex"); code != exitOK {
+		t.Errorf("env of codex: %d %s", code, said)
+	} else {
+		has(t, out, "[model_providers.palace]", "/openai/v1\"\n", `wire_api = "responses"`, "supports_websockets = false")
+	}
+	if code, out, said := finish(t, env, "palace", "token"); code != exitOK {
+		t.Errorf("token: %d %s", code, said)
+	} else {
+		has(t, out, "editor", "codex")
+	}
 	raw, err := os.ReadFile(filepath.Join(dir, "agents.json"))
 	if err != nil || bytes.Contains(raw, []byte("plt_")) || !bytes.Contains(raw, []byte(`"editor"`)) {
 		t.Errorf("%s %v", raw, err)
@@ -169,4 +188,33 @@ func killed(pid int) error {
 		err = p.Kill()
 	}
 	return err
+}
+
+// Who cannot need the tools is not given them, and no token is in an argument.
+func TestClaudeGetsTheToolsThatAskBack(t *testing.T) {
+	t.Parallel()
+	p := &palace{dir: t.TempDir()}
+	views := filepath.Join(p.dir, "views")
+	if err := os.MkdirAll(views, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []struct {
+		mode, path string
+		args       []string
+		want       bool
+	}{
+		{"view", "/opt/claude", []string{"-p", "hello"}, true},
+		{"view", "/opt/claude", nil, true},
+		{"view", "/opt/claude", []string{"mcp", "list"}, false},
+		{"view", "/opt/codex", []string{"-p", "hello"}, false},
+		{"shadow", "/opt/claude", []string{"-p", "hello"}, false},
+	} {
+		if err := os.WriteFile(filepath.Join(views, "mode.json"), []byte(`{"mode":"`+one.mode+`"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(p.withRecall(one.path, one.args), " ")
+		if has := strings.Contains(got, "--mcp-config="); has != one.want || !strings.HasSuffix(got, strings.Join(one.args, " ")) || strings.Contains(got, "plt_") {
+			t.Errorf("%v: %s", one, got)
+		}
+	}
 }

@@ -210,6 +210,10 @@ func printRehearsal(b *strings.Builder, v patchView) {
 }
 
 func printReport(b *strings.Builder, r *rehearsal.Report) {
+	if r.Views != nil {
+		printViews(b, r.Views)
+		return
+	}
 	tab := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tab, "  go another way\t%d\n", r.Moved)
 	fmt.Fprintf(tab, "  not known\t%d\n", r.Unknown)
@@ -234,6 +238,29 @@ func printReport(b *strings.Builder, r *rehearsal.Report) {
 	for _, p := range r.Places {
 		fmt.Fprintf(b, "  %d × after %s: %s instead of %s\n", p.Runs, orNothing(p.After, "the start"), orNothing(p.New, "the end"), orNothing(p.Old, "the end"))
 	}
+}
+
+// printViews is the report of a policy.palace.
+func printViews(b *strings.Builder, v *rehearsal.Views) {
+	tab := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tab, "  histories that differ\t%d of %d\n", v.Differ, v.Histories)
+	for _, row := range []struct {
+		name string
+		two  rehearsal.Two
+	}{
+		{"epochs", v.Epochs},
+		{"results set aside", v.Results},
+		{"tokens of them", v.Tokens},
+		{"needed again", v.Regretted},
+		{"requests a backend would refuse", v.Invalid},
+	} {
+		fmt.Fprintf(tab, "  %s\t%d → %d\n", row.name, row.two.Before, row.two.After)
+	}
+	fmt.Fprintf(tab, "  cost\t%.4f → %.4f USD, recorded %.4f\n", v.Cost.Before, v.Cost.After, v.Recorded)
+	if v.Told {
+		fmt.Fprintf(tab, "  it lies between\t%.4f and %.4f USD\n", v.Low, v.High)
+	}
+	_ = tab.Flush() // a builder takes everything
 }
 
 func orNothing(s, nothing string) string {

@@ -190,7 +190,7 @@ func TestPurePackagesTouchNoClockAndStartNothing(t *testing.T) {
 // replaced: it knows none of them, and nothing that knows them.
 func TestTheCaptureProxyKnowsNoPlatform(t *testing.T) {
 	t.Parallel()
-	allowed := []string{module + "/internal/capture", module + "/internal/filelock", module + "/internal/id", module + "/internal/view", "github.com/tidwall/gjson", "github.com/klauspost/compress/zstd", "golang.org/x/sys/unix", "golang.org/x/sys/windows"}
+	allowed := []string{module + "/internal/capture", module + "/internal/filelock", module + "/internal/id", module + "/internal/vault", module + "/internal/view", "github.com/tidwall/gjson", "github.com/klauspost/compress/zstd", "golang.org/x/sys/unix", "golang.org/x/sys/windows"}
 	const mcpSDK = "github.com/modelcontextprotocol/go-sdk/mcp" // agents ask back while the platform is dead
 	looked := 0
 	for _, s := range tree(t) {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime/pprof"
 	"slices"
 	"strings"
@@ -54,6 +55,9 @@ type Options struct {
 	// Profile gets a profile of the processors over the measurements after the
 	// floor's, in pprof's format; nil: none is made.
 	Profile io.Writer
+	// Proxy prepares a capture proxy in a process of its own, with a data folder; nil:
+	// its memory is not measured.
+	Proxy func(data string) *exec.Cmd
 	// Progress gets a line before each measurement; nil keeps it quiet.
 	Progress io.Writer
 }
@@ -79,7 +83,7 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // the system cleans what is left
 	r = Report{Version: o.Version, Machine: machine(), Stands: embedded, Quick: o.Quick}
-	b := &benchmark{sizes: s, report: &r, progress: o.Progress, dir: dir, conf: o.Config, only: o.Only, profile: o.Profile}
+	b := &benchmark{sizes: s, report: &r, progress: o.Progress, dir: dir, conf: o.Config, only: o.Only, profile: o.Profile, proxy: o.Proxy}
 	if o.Config.Production() {
 		r.Stands = "PostgreSQL, Redis, Temporal on " + o.Config.Temporal.Address
 	}
@@ -96,6 +100,7 @@ type benchmark struct {
 	conf     config.Config
 	only     []string
 	profile  io.Writer
+	proxy    func(data string) *exec.Cmd
 	floor    pace
 }
 

@@ -38,11 +38,12 @@ const (
 var palaceBodies = []struct {
 	bytes  int
 	target float64
-}{{52 << 10, 1}, {400 << 10, 5}}
+}{{52 << 10, 1}, {400 << 10, 5}, {1600 << 10, 20}}
 
 // ticker is that backend.
 func ticker(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // whoever asks may be gone, here and below
+	asked, _ := io.Copy(io.Discard, r.Body) // whoever asks may be gone, here and below
+	w.Header().Set("X-Asked-Bytes", strconv.FormatInt(asked, 10))
 	w.Header().Set("Content-Type", "text/event-stream")
 	every, _ := time.ParseDuration(r.Header.Get("X-Every")) // then at once
 	for n := range palaceChunks {
@@ -66,7 +67,10 @@ func openPalaceBench(ctx context.Context, dir string) (b *palaceBench, err error
 	if err != nil {
 		return nil, err
 	}
-	backend := &http.Server{Handler: http.HandlerFunc(ticker), ReadHeaderTimeout: palaceHour}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/messages", ticker)
+	mux.HandleFunc("/v1/exact", exact)
+	backend := &http.Server{Handler: mux, ReadHeaderTimeout: palaceHour}
 	go func() { _ = backend.Serve(l) }()
 	ctx, cancel := context.WithCancel(ctx)
 	ready, ended := make(chan string, 1), make(chan error, 1)
@@ -89,13 +93,17 @@ func openPalaceBench(ctx context.Context, dir string) (b *palaceBench, err error
 	}
 }
 
-// stream asks once, and tells when the first byte came and how late each chunk was.
-func (b *palaceBench) stream(ctx context.Context, base string, body []byte, every time.Duration) (first time.Duration, late []time.Duration, err error) {
+// stream asks once as an agent, "": as none that is named, and tells when the first byte
+// came and how late each chunk was.
+func (b *palaceBench) stream(ctx context.Context, base, agent string, body []byte, every time.Duration) (first time.Duration, late []time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/messages", bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
 	req.Header.Set("X-Every", every.String())
+	if agent != "" {
+		req.Header.Set("X-Palace-Agent", agent)
+	}
 	began := time.Now()
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -144,6 +152,11 @@ func (b *benchmark) measurePalace(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	for n, measure := range []func(context.Context, string) error{b.palaceWhole, b.palaceDisk, b.palaceIdle, b.palaceRules, b.palaceViewed} {
+		if err := measure(ctx, filepath.Join(dir, strconv.Itoa(n))); err != nil {
+			return err
+		}
+	}
 	p, err := openPalaceBench(ctx, dir)
 	if err != nil {
 		return err
@@ -178,7 +191,7 @@ func (b *benchmark) palaceAdded(ctx context.Context, p *palaceBench, size int, t
 	for n := range count {
 		body := palaceBody(size, n)
 		for i, base := range []string{p.direct, p.behind} {
-			first, late, err := p.stream(ctx, base, body, palaceEvery)
+			first, late, err := p.stream(ctx, base, "", body, palaceEvery)
 			if err != nil {
 				return asked, err
 			}
@@ -206,7 +219,7 @@ func (b *benchmark) palaceCPU(ctx context.Context, p *palaceBench, asked int) (c
 	for i, base := range []string{p.direct, p.behind} {
 		began := cputime.Process()
 		for n := range count {
-			if _, _, err := p.stream(ctx, base, palaceBody(palaceBodies[0].bytes, asked+n), 0); err != nil {
+			if _, _, err := p.stream(ctx, base, "", palaceBody(palaceBodies[0].bytes, asked+n), 0); err != nil {
 				return 0, err
 			}
 		}

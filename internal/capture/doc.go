@@ -7,7 +7,7 @@
 // a request open it with is withheld, and masked wherever else it stands.
 //
 // The package knows no store, no engine and no platform, so that an agent goes on
-// while those are dead. It may import internal/filelock, internal/id, internal/view, the
+// while those are dead. It may import internal/filelock, internal/id, internal/vault, internal/view, the
 // standard library and klauspost/compress.
 package capture
 
@@ -68,6 +68,7 @@ const (
 	LostMemory   = "memory"    // more was under way than may be held in memory
 	LostDisk     = "disk"      // the spool could not be written
 	LostFault    = "fault"     // the recorder failed
+	LostErased   = "erased"    // they were kept, and were erased since
 )
 
 // Sent is what reached the backend where that is not what the client sent: what is kept
@@ -79,6 +80,8 @@ type Sent struct {
 	Edits  []view.Edit `json:"edits"`
 	// Why is one of the Sent constants.
 	Why string `json:"why"`
+	// Opens tells that the epoch began with this request.
+	Opens bool `json:"opens,omitempty"`
 	// Refused is what the backend said to another body before it got this one.
 	Refused string `json:"refused,omitempty"`
 	// Set by whoever keeps it: of the body that the edits make. Sum is empty where the

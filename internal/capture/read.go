@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
+	"liminal/internal/vault"
 )
 
 // Exchanges reads a spool: each exchange when it ended, and behind them those that
@@ -22,14 +22,14 @@ import (
 //
 // A segment may be one that is being written, or whose writer was killed: it is
 // read as far as it goes. One that is damaged is an error, and the next is read.
-func Exchanges(dir string, want func(Request) bool) iter.Seq2[*Exchange, error] {
+func Exchanges(dir string, keys *vault.Ring, want func(Request) bool) iter.Seq2[*Exchange, error] {
 	return func(yield func(*Exchange, error) bool) {
 		names, err := segments(dir)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		in, err := newDecoder()
+		in, err := newDecoder(keys)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -54,7 +54,7 @@ func Exchanges(dir string, want func(Request) bool) iter.Seq2[*Exchange, error] 
 
 // spoolReader puts exchanges together, whose records may be in several segments.
 type spoolReader struct {
-	in   *zstd.Decoder
+	in   *decoder
 	want func(Request) bool
 	open map[string]*Exchange
 }
@@ -64,6 +64,27 @@ type openSegment struct {
 	file  *os.File
 	at    int64
 	spans []int64 // where each begins
+	near  *spanCache
+}
+
+// spanCache keeps spans that were read: the next request of a conversation names
+// nearly the same ones again.
+type spanCache struct {
+	held  int
+	spans map[int][]byte
+}
+
+// mostNear is what a cache holds of a segment, in bytes.
+const mostNear = 32 << 20
+
+func newSpanCache() *spanCache { return &spanCache{spans: map[int][]byte{}} }
+
+func (c *spanCache) put(n int, span []byte) {
+	if c.held += len(span); c.held > mostNear {
+		clear(c.spans)
+		c.held = len(span)
+	}
+	c.spans[n] = span
 }
 
 func (r *spoolReader) segment(name string) iter.Seq2[*Exchange, error] {
@@ -85,7 +106,7 @@ func (r *spoolReader) segment(name string) iter.Seq2[*Exchange, error] {
 			yield(nil, fmt.Errorf("%s is no segment of a spool that this version reads", name))
 			return
 		}
-		s := &openSegment{file: f, at: int64(len(segmentForm))}
+		s := &openSegment{file: f, at: int64(len(segmentForm)), near: newSpanCache()}
 		for {
 			k, payload, err := readRecord(from)
 			if errors.Is(err, io.EOF) || errors.Is(err, errTorn) {
@@ -97,7 +118,7 @@ func (r *spoolReader) segment(name string) iter.Seq2[*Exchange, error] {
 				s.at += recordHead + 1 + int64(len(payload))
 			}
 			if err != nil {
-				yield(nil, fmt.Errorf("%s is damaged at byte %d, and is not read further: %w", name, s.at, err))
+				yield(nil, unread(name, s.at, err))
 				return
 			}
 			if e != nil && !yield(e, nil) {
@@ -107,10 +128,18 @@ func (r *spoolReader) segment(name string) iter.Seq2[*Exchange, error] {
 	}
 }
 
+// unread is why a segment is not read further.
+func unread(name string, at int64, err error) error {
+	if closedToUs(err) {
+		return fmt.Errorf("%s is not read from byte %d on: %w", name, at, err)
+	}
+	return fmt.Errorf("%s is damaged at byte %d, and is not read further: %w", name, at, err)
+}
+
 // record takes in one record, and returns the exchange that it ends.
 func (r *spoolReader) record(s *openSegment, k kind, payload []byte) (*Exchange, error) {
 	switch k {
-	case kindSpan:
+	case kindSpan, kindSpan | kindErased:
 		s.spans = append(s.spans, s.at)
 	case kindRequest:
 		var head requestRecord
@@ -124,6 +153,12 @@ func (r *spoolReader) record(s *openSegment, k kind, payload []byte) (*Exchange,
 			e.Answered = []byte{}
 			if head.Sum != "" {
 				e.Asked, err = r.body(s, head, own)
+			}
+			switch {
+			case closedToUs(err):
+				delete(r.open, head.ID)
+			case errors.Is(err, errErased):
+				e.Asked, e.Request.Lost, err = nil, LostErased, nil
 			}
 		}
 		return nil, err
@@ -163,7 +198,7 @@ func (r *spoolReader) record(s *openSegment, k kind, payload []byte) (*Exchange,
 		e.Response, e.Ending = head.Response, &head.Ending
 		return e, nil
 	}
-	return nil, nil // of a later version too
+	return nil, nil // what was erased, and what a later version has
 }
 
 // exchange is the one under way; its head may have made room.
@@ -187,11 +222,7 @@ func (r *spoolReader) body(s *openSegment, head requestRecord, own []byte) ([]by
 		case n > 0 && n <= len(own):
 			out, own = append(out, own[:n]...), own[n:]
 		case n < 0 && -n-1 < len(s.spans):
-			_, payload, err := readRecord(io.NewSectionReader(s.file, s.spans[-n-1], recordHead+longestRecord))
-			if err != nil {
-				return nil, err
-			}
-			span, err := opened(r.in, payload, nil)
+			span, err := r.span(s, -n-1)
 			if err != nil {
 				return nil, err
 			}
@@ -204,4 +235,23 @@ func (r *spoolReader) body(s *openSegment, head requestRecord, own []byte) ([]by
 		return nil, fmt.Errorf("the body of %s is not the one that was written", head.ID)
 	}
 	return out, nil
+}
+
+// span is the n-th of a segment.
+func (r *spoolReader) span(s *openSegment, n int) ([]byte, error) {
+	if span, ok := s.near.spans[n]; ok {
+		return span, nil
+	}
+	k, payload, err := readRecord(io.NewSectionReader(s.file, s.spans[n], recordHead+longestRecord))
+	if err != nil {
+		return nil, err
+	}
+	if k&kindErased != 0 {
+		return nil, errErased
+	}
+	span, err := opened(r.in, payload, nil)
+	if err == nil {
+		s.near.put(n, span)
+	}
+	return span, err
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"liminal/internal/vault"
 )
 
 // A segment is a file of records behind a line that names the form. A record is
@@ -36,6 +38,8 @@ const (
 	kindEnding                  // how it ended
 	kindWriter                  // who writes the segment; its first record
 	kindSent                    // what reached the backend, where that is not the body
+
+	kindErased kind = 0x80 // in the kind of a record that was erased; it is on no disk
 )
 
 // writerRecord is the payload of kindWriter.
@@ -77,17 +81,76 @@ type endingRecord struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// newEncoder compresses records. They are short, so little memory does.
-func newEncoder() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(false))
+// encoder compresses records, and seals them where there are keys.
+type encoder struct {
+	*zstd.Encoder
+	ring *vault.Ring // nil: they are not sealed
 }
 
-func newDecoder() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(2*longestRecord))
+// Keys reads what PALACE_KEYS says; nil: nothing, and all is plain.
+func Keys(text string) (*vault.Ring, error) {
+	r, err := vault.NewRing(text, "liminal palace")
+	if err != nil {
+		err = fmt.Errorf("PALACE_KEYS: %w", err)
+	}
+	return r, err
+}
+
+// sealedAs is the name that records are sealed for.
+const sealedAs = "spool"
+
+// newEncoder compresses records. They are short, so little memory does.
+func newEncoder(ring *vault.Ring) (*encoder, error) {
+	out, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(false))
+	return &encoder{out, ring}, err
+}
+
+// EncodeAll appends src to dst as a payload.
+func (e *encoder) EncodeAll(src, dst []byte) []byte {
+	if e.ring == nil {
+		return e.Encoder.EncodeAll(src, dst)
+	}
+	return append(dst, e.ring.Seal(sealedAs, e.Encoder.EncodeAll(src, nil))...)
+}
+
+// decoder reads what an encoder made, with keys or without.
+type decoder struct {
+	*zstd.Decoder
+	ring *vault.Ring
+}
+
+func newDecoder(ring *vault.Ring) (*decoder, error) {
+	in, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(2*longestRecord))
+	return &decoder{in, ring}, err
+}
+
+// DecodeAll is the reverse of EncodeAll.
+func (d *decoder) DecodeAll(payload, dst []byte) (_ []byte, err error) {
+	if vault.Sealed(payload) {
+		if payload, err = d.ring.Open(sealedAs, payload); err != nil {
+			return nil, sealedError(err)
+		}
+	}
+	return d.Decoder.DecodeAll(payload, dst)
+}
+
+// sealedError says what to do where a record does not open.
+func sealedError(err error) error {
+	if unknown := (*vault.UnknownKey)(nil); errors.As(err, &unknown) {
+		return fmt.Errorf("%w; PALACE_KEYS must have it, behind the one that encrypts now", err)
+	}
+	return fmt.Errorf("a record does not open: its key in PALACE_KEYS is another than it was, or the record was changed (%w)", err)
+}
+
+// closedToUs reports whether an error is of keys: nothing is damaged, and what is
+// there opens when the keys are right again.
+func closedToUs(err error) bool {
+	unknown := (*vault.UnknownKey)(nil)
+	return errors.As(err, &unknown) || errors.Is(err, vault.ErrForeign)
 }
 
 // appendRecord adds a record to dst.
-func appendRecord(out *zstd.Encoder, dst []byte, k kind, head any, content []byte) ([]byte, error) {
+func appendRecord(out *encoder, dst []byte, k kind, head any, content []byte) ([]byte, error) {
 	doc := []byte{}
 	if head != nil {
 		var err error
@@ -114,10 +177,17 @@ var (
 	errTorn = errors.New("the segment ends within a record")
 	// errDamaged is what a record says that was, and is another now.
 	errDamaged = errors.New("the sum of a record is wrong")
+	// errErased is what a span says whose record was erased.
+	errErased = errors.New("the content was erased")
 )
 
+// erasedSum stands where the sum of a record stood that was erased: all that follows
+// its kind is zeros, or becomes zeros.
+const erasedSum = 0xE7A5ED00
+
 // readRecord reads one record; io.EOF where there is none, errTorn where it is not
-// whole. payload is as it was written, compressed.
+// whole. payload is as it was written, compressed; of what
+// was erased, kindErased is in k, and the payload says nothing.
 func readRecord(r io.Reader) (k kind, payload []byte, err error) {
 	var head [recordHead]byte
 	switch n, err := io.ReadFull(r, head[:]); {
@@ -143,14 +213,17 @@ func readRecord(r io.Reader) (k kind, payload []byte, err error) {
 	switch {
 	case len(body) < int(length):
 		return 0, nil, errTorn
-	case crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(head[4:]):
+	case crc32.Checksum(body, castagnoli) == binary.LittleEndian.Uint32(head[4:]):
+	case binary.LittleEndian.Uint32(head[4:]) == erasedSum:
+		return kind(body[0]) | kindErased, body[1:], nil
+	default:
 		return 0, nil, errDamaged
 	}
 	return kind(body[0]), body[1:], nil
 }
 
 // opened takes a payload apart: its document goes into head, unless that is nil.
-func opened(in *zstd.Decoder, payload []byte, head any) (content []byte, err error) {
+func opened(in *decoder, payload []byte, head any) (content []byte, err error) {
 	raw, err := in.DecodeAll(payload, nil)
 	if err != nil {
 		return nil, err

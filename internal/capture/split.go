@@ -1,5 +1,7 @@
 package capture
 
+import "bytes"
+
 // leastSpan is the length from which a span is worth being kept by itself, in bytes.
 const leastSpan = 256
 
@@ -7,11 +9,15 @@ const leastSpan = 256
 type Span struct{ From, To int }
 
 // Split finds what a conversation sends again and again: the system prompt, the
-// tools and each message of a request. The spans are in order and do not overlap;
+// tools and each message of a request, by their names in Anthropic's protocol and
+// OpenAI's. The spans are in order and do not overlap;
 // what they leave out is the rest of the body. A body that is no JSON object of
 // that form has none: it is kept all the same, as one piece.
-func Split(body []byte) (spans []Span) {
-	s := scanner{b: body}
+func Split(body []byte) (spans []Span) { return Spans(body, leastSpan) }
+
+// Spans is Split with another least length.
+func Spans(body []byte, least int) (spans []Span) {
+	s := scanner{b: body, least: least}
 	if !s.take('{') {
 		return nil
 	}
@@ -21,7 +27,7 @@ func Split(body []byte) (spans []Span) {
 			return spans
 		}
 		switch name := string(body[from:to]); {
-		case name == `"messages"` && s.next() == '[':
+		case (name == `"messages"` || name == `"input"`) && s.next() == '[':
 			s.at++
 			for s.next() != ']' {
 				if spans = s.add(spans); s.broken || !s.take(',') {
@@ -31,7 +37,7 @@ func Split(body []byte) (spans []Span) {
 			if s.broken || !s.take(']') {
 				return spans
 			}
-		case name == `"messages"` || name == `"system"` || name == `"tools"`:
+		case name == `"messages"` || name == `"input"` || name == `"system"` || name == `"instructions"` || name == `"tools"`:
 			spans = s.add(spans)
 		default:
 			s.value()
@@ -47,6 +53,7 @@ func Split(body []byte) (spans []Span) {
 type scanner struct {
 	b      []byte
 	at     int
+	least  int // of a span that is added
 	broken bool
 }
 
@@ -76,15 +83,22 @@ func (s *scanner) text() (from, to int) {
 		s.broken = true
 		return 0, -1
 	}
-	from = s.at
-	for s.at++; s.at < len(s.b); s.at++ {
-		switch s.b[s.at] {
-		case '\\':
-			s.at++
-		case '"':
-			s.at++
+	from, s.at = s.at, s.at+1
+	quote := -1 // the next one, escaped or not
+	for s.at < len(s.b) {
+		if quote < s.at {
+			n := bytes.IndexByte(s.b[s.at:], '"')
+			if n < 0 {
+				break
+			}
+			quote = s.at + n
+		}
+		n := bytes.IndexByte(s.b[s.at:quote], '\\')
+		if n < 0 {
+			s.at = quote + 1
 			return from, s.at
 		}
+		s.at += n + 2 // behind what is escaped
 	}
 	s.at, s.broken = len(s.b), true
 	return 0, -1
@@ -139,7 +153,7 @@ func delimits(c byte) bool {
 
 // add goes over a value and adds its span, if that is long enough.
 func (s *scanner) add(spans []Span) []Span {
-	if v, ok := s.one(); ok && v.To-v.From >= leastSpan {
+	if v, ok := s.one(); ok && v.To-v.From >= s.least {
 		spans = append(spans, v)
 	}
 	return spans

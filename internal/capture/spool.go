@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"liminal/internal/id"
+	"liminal/internal/vault"
 )
 
 const (
@@ -35,6 +36,8 @@ type Options struct {
 	Memory int64
 	// Disk bounds the segments together, in bytes; the oldest go first.
 	Disk int64
+	// Keys seal what is written; nil: it is plain.
+	Keys *vault.Ring
 	Log  *slog.Logger
 
 	create func(name string) (file, error) // nil: createFile
@@ -102,7 +105,7 @@ func Open(o Options) (*Spool, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the spool %s cannot be made: %w", o.Dir, err)
 	}
-	out, err := newEncoder()
+	out, err := newEncoder(o.Keys)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func all(Request) bool { return true }
 func read(t *testing.T, dir string) map[string]*Exchange {
 	t.Helper()
 	found := map[string]*Exchange{}
-	for e, err := range Exchanges(dir, all) {
+	for e, err := range Exchanges(dir, nil, all) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestASegmentThatIsCutAnywhereIsReadUpToThere(t *testing.T) {
 	if err != nil || len(names) != 1 {
 		t.Fatal(len(names), err)
 	}
-	in, err := newDecoder()
+	in, err := newDecoder(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestASegmentThatIsCutAnywhereIsReadUpToThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := 0
-	for _, err := range Exchanges(filepath.Dir(cut), all) {
+	for _, err := range Exchanges(filepath.Dir(cut), nil, all) {
 		if err != nil && strings.Contains(err.Error(), "a.seg is damaged at byte") {
 			told++
 		}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"liminal/internal/vault"
 )
 
 // Tail reads a spool as it grows: each exchange once, whole, in the order in which
@@ -28,13 +30,14 @@ type tailed struct {
 	writer string
 	at     int64
 	spans  []int64
+	near   *spanCache
 	ended  bool // nothing more comes
 	begun  int  // exchanges that began here and have not been returned
 }
 
 // NewTail begins to read a spool at a segment, which Done named; "": at the oldest.
-func NewTail(dir, from string) (*Tail, error) {
-	in, err := newDecoder()
+func NewTail(dir, from string, keys *vault.Ring) (*Tail, error) {
+	in, err := newDecoder(keys)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +57,13 @@ func NewTail(dir, from string) (*Tail, error) {
 	return t, nil
 }
 
+// Skip passes over segments of which everything was returned before, as Whole said.
+func (t *Tail) Skip(names []string) {
+	for _, name := range names {
+		t.read[name] = &tailed{ended: true}
+	}
+}
+
 // Close frees what the reader holds.
 func (t *Tail) Close() { t.reader.in.Close() }
 
@@ -67,6 +77,20 @@ func (t *Tail) Done() string {
 	}
 	return ""
 }
+
+// Whole are the segments before that one: all that is in them has been returned.
+func (t *Tail) Whole() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(t.read)) {
+		if s := t.read[name]; !s.ended || s.begun > 0 {
+			break
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// mostHeld is how many bytes of bodies Next returns at once, and one exchange more.
+const mostHeld = 32 << 20
 
 // Next returns what ended since, at most so many and at least none; more says that
 // there may be more at once.
@@ -91,15 +115,18 @@ func (t *Tail) Next(most int) (out []*Exchange, more bool, err error) {
 		if s.ended {
 			continue
 		}
-		found, whole := t.follow(name, s, most-len(out))
-		if out = append(out, found...); !whole {
+		found, whole, err := t.follow(name, s, most-len(out))
+		if out = append(out, found...); err != nil && len(out) == 0 {
+			return nil, false, err
+		}
+		if err != nil || !whole {
 			return out, true, nil
 		}
 		switch {
 		case newest[s.writer] != name:
-			s.ended = true
+			s.ended, s.near = true, nil
 		case !living[s.writer]:
-			s.ended = true
+			s.ended, s.near = true, nil
 			out = append(out, t.abandoned(func(writer string) bool { return writer == s.writer })...)
 		}
 	}
@@ -136,8 +163,9 @@ func (t *Tail) segment(path string) *tailed {
 	return s
 }
 
-// follow reads a segment on; whole: to where it ends now.
-func (t *Tail) follow(path string, s *tailed, most int) (out []*Exchange, whole bool) {
+// follow reads a segment on; whole: to where it ends now. An error is of keys that are
+// not there: it goes on from the same record when they are.
+func (t *Tail) follow(path string, s *tailed, most int) (out []*Exchange, whole bool, err error) {
 	name := filepath.Base(path)
 	f, err := os.Open(path)
 	if err != nil { // it made room, or cannot be read: what began in it ends in none
@@ -145,53 +173,62 @@ func (t *Tail) follow(path string, s *tailed, most int) (out []*Exchange, whole 
 		if !errors.Is(err, os.ErrNotExist) {
 			t.tell(err)
 		}
-		return nil, true
+		return nil, true, nil
 	}
 	defer f.Close() //nolint:errcheck // only read
 	if s.at == 0 {
 		form := make([]byte, len(segmentForm))
 		n, err := io.ReadFull(f, form)
 		if err != nil && string(form[:n]) == segmentForm[:n] {
-			return nil, true // its writer was killed as it began
+			return nil, true, nil // its writer was killed as it began
 		}
 		if string(form) != segmentForm {
 			s.ended = true
 			t.tell(fmt.Errorf("%s is no segment of a spool that this version reads", path))
-			return nil, true
+			return nil, true, nil
 		}
 		s.at = int64(len(segmentForm))
 	}
 	if _, err := f.Seek(s.at, io.SeekStart); err != nil {
 		t.tell(err)
-		return nil, true
+		return nil, true, nil
 	}
 	from := bufio.NewReaderSize(f, 256<<10)
-	segment := &openSegment{file: f, at: s.at, spans: s.spans}
-	for len(out) < most {
+	if s.near == nil {
+		s.near = newSpanCache()
+	}
+	segment := &openSegment{file: f, at: s.at, spans: s.spans, near: s.near}
+	for held := 0; len(out) < most && held < mostHeld; {
 		k, payload, err := readRecord(from)
 		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) {
-			return out, true
+			return out, true, nil
 		}
 		var e *Exchange
 		before := len(t.reader.open)
+		if errors.Is(err, errDamaged) { // somebody may just erase it
+			k, payload, err = readRecord(io.NewSectionReader(f, segment.at, recordHead+longestRecord))
+		}
 		if err == nil {
-			e, err = t.reader.record(segment, k, payload)
+			if e, err = t.reader.record(segment, k, payload); closedToUs(err) {
+				return out, false, fmt.Errorf("%s is not read from byte %d on: %w", path, segment.at, err)
+			}
 			segment.at += recordHead + 1 + int64(len(payload))
 			s.at, s.spans = segment.at, segment.spans
 		}
 		if err != nil {
 			s.ended = true
 			t.tell(fmt.Errorf("%s is damaged at byte %d, and is not read further: %w", path, s.at, err))
-			return out, true
+			return out, true, nil
 		}
 		if len(t.reader.open) > before {
 			t.began(name, s)
 		}
 		if e != nil {
 			out = append(out, t.returned(e))
+			held += len(e.Asked) + len(e.Answered)
 		}
 	}
-	return out, false
+	return out, false, nil
 }
 
 // began notes where the exchange began that was found just now.

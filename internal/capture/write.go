@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
-
 	"liminal/internal/id"
 	"liminal/internal/view"
 )
@@ -21,7 +19,7 @@ import (
 type segmentWriter struct {
 	spool *Spool
 	id    string // of this writer; its lock says that it lives
-	out   *zstd.Encoder
+	out   *encoder
 	most  int64 // bytes of a segment
 
 	file  file
@@ -151,7 +149,8 @@ func (w *segmentWriter) begin() error {
 	if err != nil {
 		return fmt.Errorf("a segment cannot be made: %w", err)
 	}
-	head, err := appendRecord(w.out, []byte(segmentForm), kindWriter, writerRecord{w.id}, nil)
+	// Whose it is says nothing of what is in it, and must be read without keys too.
+	head, err := appendRecord(&encoder{Encoder: w.out.Encoder}, []byte(segmentForm), kindWriter, writerRecord{w.id}, nil)
 	if err == nil {
 		_, err = f.Write(head)
 	}

@@ -43,7 +43,7 @@ func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 		Log:      config.Log{Level: "info", Format: "text"},
 		Changes:  config.Changes{Recordings: 30 * 24 * time.Hour, RecordingsMost: 500_000, Architect: 24 * time.Hour, Learning: "full"},
 		Client:   config.Client{URL: "http://127.0.0.1:8080"},
-		Palace:   config.Palace{Address: "127.0.0.1:19848", Upstream: "https://api.anthropic.com", Memory: 128 << 20, Disk: 20 << 30},
+		Palace:   config.Palace{Address: "127.0.0.1:19848", Upstream: "https://api.anthropic.com", OpenAI: "https://api.openai.com", Memory: 128 << 20, Disk: 20 << 30},
 	}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("got  %+v\nwant %+v", c, want)

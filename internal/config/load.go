@@ -100,8 +100,10 @@ func contradictions(c Config) Mistakes {
 	if (c.Temporal.CertPath == "") != (c.Temporal.KeyPath == "") {
 		m = append(m, "TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH belong together; one of them is not set")
 	}
-	if c.Palace.loops() {
-		m = append(m, fmt.Sprintf("PALACE_UPSTREAM=%s is the capture proxy's own address (PALACE_ADDR); name the backend behind it", c.Palace.Upstream))
+	for _, set := range [][2]string{{"PALACE_UPSTREAM", c.Palace.Upstream}, {"PALACE_OPENAI_UPSTREAM", c.Palace.OpenAI}} {
+		if c.Palace.loops(set[1]) {
+			m = append(m, fmt.Sprintf("%s=%s is the capture proxy's own address (PALACE_ADDR); name the backend behind it", set[0], set[1]))
+		}
 	}
 	return m
 }

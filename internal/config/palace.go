@@ -17,9 +17,13 @@ type Palace struct {
 	Owner string
 	// Upstream is the backend that requests go on to, without a trailing slash.
 	Upstream string
+	// OpenAI is the backend of what lies below /openai/, of the same form.
+	OpenAI string
 	// Memory and Disk bound what is kept of exchanges, in bytes: held until it is
 	// written, and written.
 	Memory, Disk int
+	// Keys encrypt what is kept, as id:base64[,id:base64]; "": it is plain.
+	Keys string
 }
 
 // PalaceDir is the folder of the capture proxy.
@@ -49,12 +53,21 @@ func palace() []Variable {
 			set: func(c *Config, s string) error { return webURL(&c.Palace.Upstream, s) },
 		},
 		{
+			Name: "PALACE_OPENAI_UPSTREAM", Default: "https://api.openai.com",
+			Doc: "URL of the OpenAI-compatible backend that the capture proxy passes requests below /openai/ on to, with the keys they bring",
+			set: func(c *Config, s string) error { return webURL(&c.Palace.OpenAI, s) },
+		},
+		{
 			Name: "PALACE_MEMORY", Default: "128MB", Doc: "memory for what the capture proxy has not written yet; what does not fit is passed and not kept",
 			set: func(c *Config, s string) error { return bytes(&c.Palace.Memory, s) },
 		},
 		{
-			Name: "PALACE_DISK", Default: "20GB", Doc: "disk for what the capture proxy keeps; the oldest makes room",
+			Name: "PALACE_DISK", Default: "20GB", Doc: "disk for what the capture proxy keeps, and as much for what the store has of it; the oldest makes room",
 			set: func(c *Config, s string) error { return bytes(&c.Palace.Disk, s) },
+		},
+		{
+			Name: "PALACE_KEYS", Secret: true, Doc: "keys that encrypt what the capture proxy keeps, as id:base64[,id:base64]; the first encrypts",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Palace.Keys, s) },
 		},
 	}
 }
@@ -72,8 +85,8 @@ func loopback(into *string, text string) error {
 }
 
 // loops reports whether the proxy would be its own backend.
-func (p Palace) loops() bool {
-	u, err := url.Parse(p.Upstream)
+func (p Palace) loops(upstream string) bool {
+	u, err := url.Parse(upstream)
 	if err != nil {
 		return false
 	}

@@ -145,7 +145,8 @@ func Announcement(text string, at time.Time) (b Block, c Chunk, err error) {
 	if err != nil {
 		return b, c, err
 	}
-	if c, err = chunkOf(raw); err != nil {
+	c = Chunk{Hash: hashOf(raw), Size: len(raw)}
+	if c.Packed, err = packed(raw); err != nil {
 		return b, c, err
 	}
 	b = Block{

@@ -55,7 +55,8 @@ func (l *Library) Difference(ctx context.Context, v identity.Viewer, id string) 
 
 // differs compares two requests, the earlier one first.
 func differs(was, is []byte) (d Difference) {
-	before, now := readAsked(was), readAsked(is)
+	r := newReader()
+	before, now := r.readAsked(was, nil), r.readAsked(is, nil)
 	from, to := placesOf(before, was), placesOf(now, is)
 	m := view.Compare(promptOf(&capture.Exchange{}, before), promptOf(&capture.Exchange{}, now))
 	if m == nil {

@@ -15,6 +15,7 @@ import (
 	"context"
 	"time"
 
+	"liminal/internal/capture"
 	"liminal/internal/identity"
 	"liminal/internal/view"
 )
@@ -137,11 +138,14 @@ type Kept struct {
 	Lost string `json:"lost,omitempty"` // why bytes are missing
 }
 
+// LostErased says that bytes were kept, and were erased.
+const LostErased = capture.LostErased
+
 // Chunk is bytes that several exchanges or blocks may have in common.
 type Chunk struct {
 	Hash   string // SHA-256 of the bytes, in hexadecimal
 	Size   int
-	Packed []byte
+	Packed []byte // nil: it was erased
 }
 
 // Type is what a block is.
@@ -203,6 +207,10 @@ type Block struct {
 	CreatedAt  time.Time  `json:"created_at"`
 	DeletedAt  *time.Time `json:"deleted_at" nullable:"true"`
 	ArchivedAt *time.Time `json:"archived_at" nullable:"true"`
+	// ErasedAt is when its content went, which ErasedBy had done: a person, or the
+	// bound of PALACE_DISK.
+	ErasedAt *time.Time `json:"erased_at" nullable:"true"`
+	ErasedBy string     `json:"erased_by,omitempty"`
 
 	Key   string `json:"-"` // what it is known again by
 	Hash  string `json:"-"` // of its canonical JSON
@@ -217,6 +225,12 @@ const (
 	FormSSE  = "sse"
 )
 
+// Who erased a block.
+const (
+	ByPerson = "person"
+	ByRoom   = "room" // others needed it
+)
+
 // Scopes.
 const (
 	ScopeGlobal  = "global"
@@ -227,30 +241,49 @@ const (
 
 // Place is a block in a lineage.
 type Place struct {
-	UUID, Key, Hash, Tool string
-	Type                  Type
+	UUID, Key, Hash, Tool, Label string
+	Type                         Type
+	Erased                       bool // by a person
 }
 
 // Store keeps what was taken in. Everything is one person's.
 type Store interface {
+	KeyKeeper
 	// TakenFrom is the segment to begin with after a restart; "": the oldest.
 	TakenFrom(ctx context.Context, v identity.Viewer) (segment string, err error)
 	// TakeIn runs f in one transaction, which may be run again. Nobody else takes in
 	// for the same person meanwhile.
 	TakeIn(ctx context.Context, v identity.Viewer, f func(Tx) error) error
+	// PalaceBytes is what the contents take in the store. MakePalaceRoom erases so many
+	// of blocks that are put away, the longest first, as far as there are.
+	PalaceBytes(ctx context.Context, v identity.Viewer) (int64, error)
+	MakePalaceRoom(ctx context.Context, v identity.Viewer, bytes int64) (freed int64, err error)
+	// SegmentsTaken are the segments that were taken in whole before a time, until
+	// ForgetSegments is told that they are gone.
+	SegmentsTaken(ctx context.Context, v identity.Viewer, before time.Time) ([]string, error)
+	ForgetSegments(ctx context.Context, v identity.Viewer, names []string) error
 }
 
-// Tx is what taking in reads and writes.
+// Tx is what taking in reads and writes. What is written may reach the database at the
+// end only, and is what is read all the same.
 type Tx interface {
-	// Has reports whether an exchange is there.
-	Has(exchange string) (bool, error)
+	// Exchanges are those of some that are there.
+	Exchanges(ids []string) (map[string]bool, error)
 	PutExchange(e Exchange) error
 	PutChunk(c Chunk) error
+	// PutParts notes which blocks lie in a chunk.
+	PutParts(chunk string, blocks []string) error
+	// Erasures is how often something was erased, and Erased are the blocks that a
+	// person erased.
+	Erasures() (int64, error)
+	Erased() ([]Place, error)
 	// PutSent says what was sent of an exchange instead of what the client sent.
 	PutSent(exchange string, s Sent) error
 	// PutEpoch notes an epoch of a view as its proxy has it now.
 	PutEpoch(e view.Epoch) error
 	PutTakenFrom(segment string) error
+	// PutSegments notes segments that are taken in whole now.
+	PutSegments(names []string) error
 	// Lineages are the newest ones with a key.
 	Lineages(key string, most int) ([]Lineage, error)
 	// LineageOfRun is the newest one of main requests of a run.
@@ -268,6 +301,9 @@ type Tx interface {
 	Blocks(keys []string) ([]Place, error)
 	// NewBlock makes a block, and gives it the lowest display id that is free.
 	NewBlock(b Block) error
+	// ForkTimeline begins the timeline of a lineage with the first n blocks of
+	// another's. Those are in requests, so they stay as they are.
+	ForkTimeline(lineage, of string, n int) error
 	// Revive makes blocks active again that come up again.
 	Revive(blocks []string) error
 	// PutCosts adds exchanges to the ledger.

@@ -3,7 +3,6 @@ package palace
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,8 +10,10 @@ import (
 	"time"
 
 	"liminal/internal/capture"
+	"liminal/internal/fault"
 	"liminal/internal/filelock"
 	"liminal/internal/identity"
+	"liminal/internal/vault"
 )
 
 const (
@@ -23,6 +24,10 @@ const (
 	// againAfter is how long to wait when the store or the folder refused.
 	againAfter = 2 * time.Second
 	lockName   = "intake.lock"
+	// segmentsStay is how long a segment stays that was taken in whole, and tidyEvery
+	// how often such ones are looked for.
+	segmentsStay = 24 * time.Hour
+	tidyEvery    = 10 * time.Minute
 )
 
 // IntakeOptions say what is taken in.
@@ -40,6 +45,12 @@ type IntakeOptions struct {
 	Price PriceFunc
 	// Charged is told what exchanges cost, once they are stored; nil: nobody is.
 	Charged func([]Cost)
+	// Disk bounds the contents in the store, in bytes; 0: nothing does.
+	Disk int64
+	// Keys open the spool, and seal what is kept of it; nil: it is plain.
+	Keys *vault.Ring
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
 }
 
 // Intake takes a spool into a store. One process at a time does so.
@@ -47,14 +58,39 @@ type Intake struct {
 	IntakeOptions
 	taken, failed atomic.Int64
 	behind        atomic.Bool
+	full          atomic.Bool
+	trouble       atomic.Value // a string: why nothing is taken in; "": it is
+	bytes         atomic.Int64
 }
 
 // NewIntake makes an intake that does not run yet.
 func NewIntake(o IntakeOptions) *Intake { return &Intake{IntakeOptions: o} }
 
+func (i *Intake) now() time.Time {
+	if i.Now != nil {
+		return i.Now()
+	}
+	return time.Now()
+}
+
 // Counts is how many exchanges this process has taken in, and how often the store
 // refused.
 func (i *Intake) Counts() (exchanges, refused int64) { return i.taken.Load(), i.failed.Load() }
+
+// Room is how many bytes of contents are in the store, as far as they are bounded, and
+// whether there is no room for more.
+func (i *Intake) Room() (bytes int64, full bool) { return i.bytes.Load(), i.full.Load() }
+
+// Health is what is wrong, in words for people.
+func (i *Intake) Health() error {
+	if i.full.Load() {
+		return fault.New(fault.Conflict, "The store holds as many contents of agents as PALACE_DISK lets it. Exchanges are taken in without them: raise it, or erase something.")
+	}
+	if text, _ := i.trouble.Load().(string); text != "" {
+		return fault.New(fault.Conflict, "What the capture proxy keeps is not taken in for now: %s. Nothing is lost.", text)
+	}
+	return nil
+}
 
 // Run takes in until ctx ends. What goes wrong is told in the log, and tried again.
 func (i *Intake) Run(ctx context.Context) {
@@ -66,6 +102,7 @@ func (i *Intake) Run(ctx context.Context) {
 		}
 		if err != nil && !errors.Is(err, errElsewhere) && !errors.Is(err, errNobody) {
 			i.failed.Add(1)
+			i.trouble.Store(err.Error())
 			if err.Error() != told {
 				i.Log.Warn("what the capture proxy keeps is not taken in for now; it is tried again, and nothing is lost", "folder", i.Dir, "error", err)
 				told = err.Error()
@@ -104,60 +141,178 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 		return err
 	}
 	defer free()
+	if err := claim(i.Dir, owner); err != nil {
+		return err
+	}
+	sealer, err := sealerOf(ctx, i.Store, owner, i.Keys)
+	if err != nil {
+		return err
+	}
 	from, err := i.Store.TakenFrom(ctx, owner)
 	if err != nil {
 		return err
 	}
-	tail, err := capture.NewTail(i.Spool, from)
+	room, err := i.room(ctx, owner)
+	if err == nil {
+		err = i.tidy(ctx, owner)
+	}
 	if err != nil {
 		return err
 	}
-	defer tail.Close()
+	whole, err := i.Store.SegmentsTaken(ctx, owner, i.now())
+	if err != nil {
+		return err
+	}
+	tail, err := capture.NewTail(i.Spool, from, i.Keys)
+	if err != nil {
+		return err
+	}
+	tail.Skip(whole)
 	tail.Log = func(err error) { i.Log.Warn("a part of what the capture proxy kept cannot be read", "error", err) }
-	m, done := newMemory(i.Price), from
-	epochs := &epochFiles{dir: filepath.Join(i.Dir, epochsDir), seen: map[string]time.Time{}}
-	for {
-		list, more, err := tail.Next(mostAtOnce)
-		if err != nil {
-			return err
+	ctx, cancel := context.WithCancel(ctx)
+	loads := make(chan load) // while one is written, the next is read
+	go func() {
+		defer close(loads)
+		defer tail.Close()
+		i.read(ctx, tail, from, follow, loads)
+	}()
+	defer func() {
+		cancel()
+		for range loads { //nolint:revive // until the reader has ended
 		}
-		i.behind.Store(more)
-		if at := tail.Done(); len(list) > 0 || at != done {
-			if err := i.batch(ctx, owner, m, list, at); err != nil {
+	}()
+	m := newMemory(i.Price)
+	epochs := &epochFiles{dir: filepath.Join(i.Dir, epochsDir), seen: map[string]time.Time{}}
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	tidy := time.NewTimer(tidyEvery)
+	defer tidy.Stop()
+	for {
+		select {
+		case l, more := <-loads:
+			if !more {
+				return errors.Join(ctx.Err(), i.noteEpochs(context.WithoutCancel(ctx), owner, epochs))
+			}
+			if l.err != nil {
+				return l.err
+			}
+			if err := room.take(ctx, l.list); err != nil {
 				return err
 			}
-			done = at
-			i.taken.Add(int64(len(list)))
+			if err := i.batch(ctx, owner, sealedStore{i.Store, sealer}, m, l); err != nil {
+				return err
+			}
+			i.taken.Add(int64(len(l.list)))
+			i.trouble.Store("")
+		case <-look.C:
+			if err := i.noteEpochs(ctx, owner, epochs); err != nil {
+				return err
+			}
+		case <-tidy.C:
+			tidy.Reset(tidyEvery)
+			if err := i.tidy(ctx, owner); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// tidy removes the segments of which everything was taken in a day ago. What was not
+// taken in stays, however old it is.
+func (i *Intake) tidy(ctx context.Context, owner identity.Viewer) error {
+	names, err := i.Store.SegmentsTaken(ctx, owner, i.now().Add(-segmentsStay))
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	for _, name := range names {
+		if err := os.Remove(filepath.Join(i.Spool, filepath.Base(name))); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return i.Store.ForgetSegments(ctx, owner, names)
+}
+
+// load is what one transaction takes in.
+type load struct {
+	list []taking
+	done string // the segment that a restart begins with
+	// taken are the segments that are taken in whole with it.
+	taken []string
+	err   error
+
+	reader *reader
+}
+
+// read hands over what is there, and with follow what comes after it.
+func (i *Intake) read(ctx context.Context, tail *capture.Tail, done string, follow bool, loads chan<- load) {
+	r, whole := newReader(), map[string]bool{}
+	for {
+		list, more, err := tail.Next(mostAtOnce)
+		i.behind.Store(more)
+		l := load{done: tail.Done(), err: err, reader: r}
+		if err == nil {
+			l.list, l.err = r.prepare(list)
+		}
+		for _, name := range tail.Whole() {
+			if !whole[name] {
+				whole[name] = true
+				l.taken = append(l.taken, name)
+			}
+		}
+		if l.err != nil || len(list) > 0 || l.done != done || len(l.taken) > 0 {
+			select {
+			case loads <- l:
+			case <-ctx.Done():
+				return
+			}
+			done = l.done
+		}
+		if l.err != nil || !more && !follow {
+			return
 		}
 		if more {
 			continue
 		}
-		if err := i.noteEpochs(ctx, owner, epochs); err != nil {
-			return err
-		}
-		if !follow {
-			return nil
-		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return
 		case <-time.After(lookEvery):
 		}
 	}
 }
 
 // batch takes some in, in one transaction.
-func (i *Intake) batch(ctx context.Context, owner identity.Viewer, m *memory, list []*capture.Exchange, done string) error {
+func (i *Intake) batch(ctx context.Context, owner identity.Viewer, into Store, m *memory, l load) error {
 	first, grown := true, []string{}
-	err := i.Store.TakeIn(ctx, owner, func(tx Tx) error {
+	ids := make([]string, len(l.list))
+	for n, t := range l.list {
+		ids[n] = t.e.ID
+	}
+	err := into.TakeIn(ctx, owner, func(tx Tx) error {
 		if !first { // it is run again: what was remembered did not happen
 			*m = *newMemory(i.Price)
 		}
 		first, grown = false, grown[:0]
-		for _, e := range list {
-			lineage, err := take(tx, m, e)
+		erasures, err := tx.Erasures()
+		if err != nil {
+			return err
+		}
+		if erasures != m.erasures {
+			*m = *newMemory(i.Price)
+			m.erasures = erasures
+			l.reader.forget()
+		}
+		there, err := tx.Exchanges(ids)
+		if err != nil {
+			return err
+		}
+		for _, t := range l.list {
+			if there[t.e.ID] {
+				continue
+			}
+			lineage, err := t.put(tx, m)
 			if err != nil {
-				return fmt.Errorf("the exchange %s cannot be taken in: %w", e.Request.ID, err)
+				return errOf(t.e.ID, err)
 			}
 			if lineage != "" {
 				grown = append(grown, lineage)
@@ -166,7 +321,10 @@ func (i *Intake) batch(ctx context.Context, owner identity.Viewer, m *memory, li
 		if err := m.ledger.flush(tx); err != nil {
 			return err
 		}
-		return tx.PutTakenFrom(done)
+		if err := tx.PutSegments(l.taken); err != nil {
+			return err
+		}
+		return tx.PutTakenFrom(l.done)
 	})
 	if err == nil && i.Grown != nil && len(grown) > 0 {
 		i.Grown(grown)

@@ -64,14 +64,18 @@ type ledger struct {
 	cache   *view.Cache // nil: not read yet
 	ends    map[string]view.Before
 	touched map[string]bool // lineages whose last request is to be stored
-	costs   []Cost
+	// beside is the provider's cache as it would be if clients' own bodies had been sent,
+	// of the lineages that are in apart.
+	beside *view.Cache
+	apart  map[string]bool
+	costs  []Cost
 }
 
 func newLedger(price PriceFunc) *ledger {
 	if price == nil {
 		price = func(string, Usage) *float64 { return nil }
 	}
-	return &ledger{price: price, ends: map[string]view.Before{}, touched: map[string]bool{}}
+	return &ledger{price: price, ends: map[string]view.Before{}, touched: map[string]bool{}, apart: map[string]bool{}}
 }
 
 // ready reads what was stored before this process began.
@@ -217,11 +221,44 @@ func (t *taking) foretell(led *ledger, l *known, c *Cost) error {
 		led.put(l.ID, view.Before{Prompt: p, Kept: billed.Read + billed.Written()})
 		led.touched[l.ID] = true
 	}
+	t.suppose(led, c)
 	led.cache.Observe(p, f, billed)
 	if t.e.Status < 400 {
 		led.cache.Said(p.Model, promptParts(t.answer.parts, nil, view.InMessages), c.Usage.Output)
 	}
 	return nil
+}
+
+// suppose says what the exchange should have cost if the client's own body had been
+// sent. Whoever has not followed a history since its view began does not know what the
+// provider would hold of it, and says nothing until the next request.
+func (t *taking) suppose(led *ledger, c *Cost) {
+	if c.LineageID == "" || t.e.Sent == nil && !led.apart[c.LineageID] {
+		return
+	}
+	if led.beside == nil {
+		led.beside = led.cache.Beside()
+	}
+	if t.e.Sent != nil {
+		t.e.Sent.Raw, t.e.Sent.RawUSD = nil, nil // of a transaction that is run again
+	}
+	followed := led.apart[c.LineageID]
+	if !followed {
+		led.beside.Adopt(led.cache)
+		led.apart[c.LineageID] = true
+		followed = t.opens
+	}
+	p := t.whole
+	if t.e.Sent == nil {
+		p = t.prompt
+	}
+	p.Lineage = c.LineageID
+	f := led.beside.Suppose(p)
+	if !followed || !f.Known || t.e.Sent == nil || len(p.Parts) == 0 {
+		return
+	}
+	u := Usage{Input: f.Input, Read: f.Read, Write5m: f.Write5m, Write1h: f.Write1h, Output: c.Usage.Output}
+	t.e.Sent.Raw, t.e.Sent.RawUSD = &u, led.price(c.Model, u)
 }
 
 // missed is what of the cache of its lineage a request did not read.
@@ -267,6 +304,9 @@ const billingLine = "x-anthropic-billing-header:"
 
 // promptOf is a request as the provider's cache sees it.
 func promptOf(r *capture.Exchange, a asked) view.Prompt {
+	if protocolOf(r.Request.Path) != anthropic { // whose cache is another
+		return view.Prompt{}
+	}
 	p := view.Prompt{
 		Model: a.model, Organisation: r.Response.Header.Get("Anthropic-Organization-Id"), At: r.Request.Started, Began: r.Request.Started,
 		Settings: a.settings, Headers: map[string]string{},
@@ -283,6 +323,21 @@ func promptOf(r *capture.Exchange, a asked) view.Prompt {
 	if last := len(p.Parts) - 1; last >= 0 && p.Parts[last].Mark == 0 {
 		p.Parts[last].Mark = a.auto
 	}
+	return p
+}
+
+// sentPrompt is the request that reached the backend, as the cache sees it: what was
+// charged is that one, which need not be the client's.
+func (r *reader) sentPrompt(raw *capture.Exchange, asked asked) view.Prompt {
+	epoch := 0
+	if raw.Sent != nil {
+		epoch = raw.Sent.Epoch
+		if body, err := raw.Sent.Of(raw.Asked); err == nil { // else something in it is masked: nearly that
+			asked = r.readAsked(body, nil)
+		}
+	}
+	p := promptOf(raw, asked)
+	p.Epoch = epoch
 	return p
 }
 
@@ -317,7 +372,9 @@ func offeredTools(raw []byte) (list []view.PromptPart) {
 			continue
 		}
 		name, _ := v["name"].(string)
-		list = append(list, view.PromptPart{Section: view.InTools, Key: hashOfBlock("tool", v)[:keyLength], Name: shortened(name), Bytes: e.To - e.From, Mark: markOf(v["cache_control"])})
+		p := view.PromptPart{Section: view.InTools, Name: shortened(name), Bytes: e.To - e.From, Mark: markOf(v["cache_control"])}
+		p.Key = hashOfBlock("tool", v)[:keyLength]
+		list = append(list, p)
 	}
 	return list
 }

@@ -135,7 +135,7 @@ func billed(bill capturetest.Bill) view.Billed {
 func (b *books) prompt(lineage string, c *client, body []byte) view.Prompt {
 	p := promptOf(&capture.Exchange{
 		Request: capture.Request{Started: b.now, Header: c.header}, Response: capture.Response{Header: http.Header{"Anthropic-Organization-Id": {c.org}}},
-	}, readAsked(body))
+	}, newReader().readAsked(body, nil))
 	p.Lineage = lineage
 	return p
 }

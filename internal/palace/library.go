@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/vault"
 	"liminal/internal/view"
 )
 
@@ -29,6 +32,8 @@ type Records interface {
 	PalaceChunks(ctx context.Context, v identity.Viewer, hashes []string) (map[string][]byte, error)
 	// PalaceEdits are those of what was sent of an exchange, packed.
 	PalaceEdits(ctx context.Context, v identity.Viewer, exchange string) ([]byte, error)
+	// PalaceSaved is what requests of a lineage in views cost, and what they would have.
+	PalaceSaved(ctx context.Context, v identity.Viewer, lineage string) (Saved, error)
 	// PalaceEpochs are those of a lineage, the oldest first.
 	PalaceEpochs(ctx context.Context, v identity.Viewer, lineage string) ([]Epoch, error)
 	PalaceBlock(ctx context.Context, v identity.Viewer, uuid string) (Block, error)
@@ -44,6 +49,8 @@ type Records interface {
 	SetPalaceTier(ctx context.Context, v identity.Viewer, blocks []string, t Tier) error
 	Keeper
 	Ledger
+	Eraser
+	KeyKeeper
 }
 
 // ExchangeFilter narrows a list of exchanges; what is empty does not.
@@ -86,19 +93,32 @@ type Library struct {
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 	// Rates are what models cost; nil: nobody knows.
-	Rates   Rates
+	Rates Rates
+	// Folder forgets what is erased; nil: there is none here.
+	Folder  *Folder
 	latency latency
 }
 
 // NewLibrary makes one. Histories follow the policy that ships.
-func NewLibrary(r Records) *Library { return &Library{Records: r, Policies: shipped{}} }
+func NewLibrary(r Records) *Library {
+	return &Library{Records: &sealedRecords{Records: r}, Policies: shipped{}}
+}
+
+// OpenWith says which keys open what was sealed, before anything is asked.
+func (l *Library) OpenWith(keys *vault.Ring) *Library {
+	l.Records.(*sealedRecords).ring = keys
+	return l
+}
 
 // Request is the body of a request, to the byte.
 func (l *Library) Request(ctx context.Context, v identity.Viewer, id string) (e Exchange, body []byte, err error) {
 	if e, err = l.PalaceExchange(ctx, v, id); err != nil {
 		return e, nil, err
 	}
-	if e.Asked.Hash == "" {
+	if e.Asked.Lost == LostErased {
+		return e, nil, erased("request")
+	}
+	if e.Asked.Hash == "" || e.Asked.Lost == LostRoom {
 		return e, nil, lost("request", e.Asked.Lost)
 	}
 	r, err := openRecipe(e.Recipe)
@@ -109,7 +129,9 @@ func (l *Library) Request(ctx context.Context, v identity.Viewer, id string) (e 
 	if err != nil {
 		return e, nil, err
 	}
-	if body, err = r.body(chunks, e.Asked.Hash); err != nil {
+	if body, err = r.body(chunks, e.Asked.Hash); fault.CodeOf(err) == fault.NotFound {
+		return e, nil, err
+	} else if err != nil {
 		return e, nil, fmt.Errorf("the request of %s: %w", id, err)
 	}
 	return e, body, nil
@@ -120,7 +142,7 @@ func (l *Library) Response(ctx context.Context, v identity.Viewer, id string) (e
 	if e, err = l.PalaceExchange(ctx, v, id); err != nil {
 		return e, nil, err
 	}
-	if e.Answered.Hash == "" {
+	if e.Answered.Hash == "" || e.Answered.Lost == LostRoom {
 		if e.Answered.Lost != "" {
 			return e, nil, lost("response", e.Answered.Lost)
 		}
@@ -142,7 +164,7 @@ func (l *Library) chunk(ctx context.Context, v identity.Viewer, hash string) ([]
 	}
 	body, ok := chunks[hash]
 	if !ok {
-		return nil, fmt.Errorf("the chunk %s is not there", hash)
+		return nil, erased("content")
 	}
 	return body, nil
 }
@@ -160,9 +182,16 @@ func (l *Library) chunks(ctx context.Context, v identity.Viewer, hashes []string
 			return nil, err
 		}
 		for hash, p := range found {
+			if len(p) == 0 { // erased
+				continue
+			}
 			body, err := unpacked(p)
-			if err != nil || hashOf(body) != hash {
-				return nil, fmt.Errorf("the chunk %s is damaged (%w)", hash, err)
+			// Of one whose hash is keyed the seal says as much.
+			if err == nil && !strings.HasPrefix(hash, keyedPrefix) && hashOf(body) != hash {
+				err = errors.New("its hash is another")
+			}
+			if err != nil {
+				return nil, fmt.Errorf("the chunk %s is damaged: %w", hash, err)
 			}
 			out[hash] = body
 		}
@@ -171,7 +200,8 @@ func (l *Library) chunks(ctx context.Context, v identity.Viewer, hashes []string
 	return out, nil
 }
 
-// Content is what a block says: as it came (its JSON, or its events), and as JSON.
+// Content is what a block says: as it came (its JSON, or its events), and as JSON
+// without the secrets that were found in it.
 type Content struct {
 	Raw  []byte
 	JSON json.RawMessage
@@ -179,6 +209,9 @@ type Content struct {
 
 // Content reads a block.
 func (l *Library) Content(ctx context.Context, v identity.Viewer, b Block) (Content, error) {
+	if b.ErasedAt != nil {
+		return Content{}, erased("block")
+	}
 	body, err := l.chunk(ctx, v, b.Chunk)
 	if err != nil {
 		return Content{}, err
@@ -193,8 +226,11 @@ func contentOf(b Block, body []byte) (c Content, err error) {
 	c.Raw = body[b.Start : b.Start+b.Size]
 	c.JSON = json.RawMessage(bytes.Clone(c.Raw))
 	if b.Form == FormSSE {
-		c.JSON = assembled(c.Raw)
+		if c.JSON = assembledOpenAI(c.Raw, b.Type, b.Key); c.JSON == nil {
+			c.JSON = assembled(c.Raw)
+		}
 	}
+	c.JSON = masked(c.JSON)
 	return c, nil
 }
 

@@ -4,36 +4,53 @@ import "strings"
 
 const (
 	// mostSessions bounds the sessions whose lineages are in memory, and mostKnown the
-	// chunks and blocks that are known to be there.
+	// chunks, and the blocks of all agents, that are known to be there.
 	mostSessions = 64
 	mostKnown    = 100_000
 )
 
 // memory is what intake knows of the store, as long as nobody else writes to it and
-// every transaction ends well. It is thrown away when one does not.
+// every transaction ends well. It is thrown away when one does not, and when something
+// was erased meanwhile.
 type memory struct {
 	sessions map[string][]*known // by key, the newest first
-	there    map[string]struct{}
+	globals  map[string]Place    // the blocks of all agents, by key
+	mapped   map[string]struct{} // chunks of which it is noted which blocks lie in them
+	erased   map[string]bool     // hashes of blocks that a person erased; nil: not asked yet
+	erasures int64               // how many there were
 	ledger   *ledger
 }
 
 func newMemory(price PriceFunc) *memory {
-	return &memory{sessions: map[string][]*known{}, there: map[string]struct{}{}, ledger: newLedger(price)}
+	return &memory{sessions: map[string][]*known{}, globals: map[string]Place{}, mapped: map[string]struct{}{}, ledger: newLedger(price)}
 }
 
-func (m *memory) has(hash string) bool {
-	_, ok := m.there[hash]
-	return ok
-}
-
-func (m *memory) put(hash string) {
-	if len(m.there) >= mostKnown {
-		clear(m.there)
+// noted reports whether a chunk is mapped, which it is from now on.
+func (m *memory) noted(chunk string) bool {
+	if _, ok := m.mapped[chunk]; ok {
+		return true
 	}
-	m.there[hash] = struct{}{}
+	if len(m.mapped) >= mostKnown {
+		clear(m.mapped)
+	}
+	m.mapped[chunk] = struct{}{}
+	return false
 }
 
-func (m *memory) block(key string) bool { return m.has("block:" + key) }
+// wasErased reports whether a person erased what has this hash.
+func (m *memory) wasErased(tx Tx, hash string) (bool, error) {
+	if m.erased == nil {
+		erased, err := tx.Erased()
+		if err != nil {
+			return false, err
+		}
+		m.erased = map[string]bool{}
+		for _, p := range erased {
+			m.erased[p.Hash] = true
+		}
+	}
+	return m.erased[hash], nil
+}
 
 // lineages are those of a session, the newest first.
 func (m *memory) lineages(tx Tx, key string) ([]*known, error) {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 
@@ -39,12 +38,6 @@ func unpacked(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	return z.DecodeAll(b, nil)
-}
-
-// chunkOf packs bytes to be kept.
-func chunkOf(b []byte) (Chunk, error) {
-	p, err := packed(b)
-	return Chunk{Hash: hashOf(b), Size: len(b), Packed: p}, err
 }
 
 // piece is a part of a body: so many of the own bytes, or a chunk.
@@ -101,7 +94,7 @@ func (r recipe) body(chunks map[string][]byte, hash string) ([]byte, error) {
 		if p.Chunk != "" {
 			c, ok := chunks[p.Chunk]
 			if !ok {
-				return nil, fmt.Errorf("the chunk %s is not there", p.Chunk)
+				return nil, erased("request")
 			}
 			out = append(out, c...)
 			continue
@@ -120,7 +113,7 @@ func (r recipe) body(chunks map[string][]byte, hash string) ([]byte, error) {
 // recipeOf takes a body apart. chunks are where the spans of it begin, by that, and
 // the bytes of them in body.
 func recipeOf(body []byte) (r recipe, spans []capture.Span) {
-	spans = capture.Split(body)
+	spans = capture.Spans(body, 1) // the shortest message too may have to be erased
 	at := 0
 	plain := func(to int) {
 		if to > at {

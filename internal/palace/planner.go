@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -165,6 +166,9 @@ func (p *Planner) Plan(ctx context.Context, v identity.Viewer, lineage string) (
 	l, err := p.Library.PalaceLineage(ctx, v, lineage)
 	if err != nil {
 		return Planned{}, err
+	}
+	if strings.HasPrefix(l.Key, openAIKeys) { // there are no views of it
+		return Planned{Lineage: l.ID}, nil
 	}
 	out, policy, err := p.pinned(ctx, v, l)
 	if err != nil {

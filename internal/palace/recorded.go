@@ -3,6 +3,7 @@ package palace
 import (
 	"context"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -59,6 +60,7 @@ func (l *Library) recorded(ctx context.Context, v identity.Viewer, lineage Linea
 	for i, b := range blocks {
 		r.Blocks[i] = read[b.UUID]
 	}
+	r.Off, r.Told = off(exchanges)
 	sent := sentBy(blocks, exchanges)
 	for i, e := range exchanges {
 		if e.Usage.Total() == 0 { // nothing was charged: refused, or cut before its head came
@@ -71,6 +73,30 @@ func (l *Library) recorded(ctx context.Context, v identity.Viewer, lineage Linea
 		})
 	}
 	return r, nil
+}
+
+// mostOff is how far the model of the cache may be off for what follows from it to be
+// told.
+const mostOff = 0.1
+
+// off is how far the model of the cache was off on exchanges, at nine of ten of them,
+// and whether that is little enough to tell.
+func off(exchanges []Exchange) (share float64, told bool) {
+	var list []float64
+	for _, e := range exchanges {
+		total := float64(e.Usage.Total())
+		if e.PredictedRead == nil || e.PredictedWrite == nil || total == 0 {
+			continue
+		}
+		read, write := math.Abs(float64(*e.PredictedRead-e.Usage.Read)), math.Abs(float64(*e.PredictedWrite-e.Usage.Write5m-e.Usage.Write1h))
+		list = append(list, max(read, write)/total)
+	}
+	if len(list) == 0 {
+		return 0, false
+	}
+	slices.Sort(list)
+	share = list[len(list)*9/10]
+	return share, share <= mostOff
 }
 
 // exchangesOf are those of a lineage, the oldest first.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"liminal/internal/capture"
+	"liminal/internal/redact"
 	"liminal/internal/view"
 )
 
@@ -20,8 +21,12 @@ type part struct {
 	hash  string
 	sum   string // of what a result says
 	label string
-	span  capture.Span  // of its JSON, or its events
-	mark  time.Duration // how long the cache is to keep what ends here; 0: it is not asked to
+	// secret tells that something in it opens doors.
+	secret bool
+	span   capture.Span // of its JSON, or its events
+	chunk  string       // in which it is kept, from start
+	start  int
+	mark   time.Duration // how long the cache is to keep what ends here; 0: it is not asked to
 }
 
 // asked is what a request says.
@@ -35,6 +40,9 @@ type asked struct {
 	forced   bool     // a tool is named that must be called
 	schema   bool     // the answer is to be JSON of a schema
 	limit    int      // tokens of the answer; 0: none named
+	stream   bool
+	// continued tells that the backend holds the history that this goes on.
+	continued bool
 
 	offered  []view.PromptPart // tools as the cache sees them
 	counts   []int             // parts of each message
@@ -42,48 +50,26 @@ type asked struct {
 	settings map[string]string // other members, by hash
 }
 
-// readAsked reads the body of a request for messages. What it cannot read it leaves
-// out: nothing of an exchange depends on its being understood.
-func readAsked(body []byte) (a asked) {
-	for name, v := range capture.Members(body, 0) {
-		raw := body[v.From:v.To]
-		a.note(name, raw)
-		switch name {
-		case "model":
-			_ = json.Unmarshal(raw, &a.model) // then without one
-		case "max_tokens":
-			_ = json.Unmarshal(raw, &a.limit) // as above
-		case "system":
-			a.system = parts(body, v, "system")
-		case "tools":
-			a.tools, a.list, a.offered = nil, nil, offeredTools(raw)
-			if v.To-v.From > len("[]") {
-				a.tools = []part{{typ: Tools, role: "system", hash: hashOfBlock("tools", decoded(raw)), label: "tools", span: v}}
-			}
-			for e := range capture.Elements(body, v.From) {
-				var t struct{ Type, Name string }
-				_ = json.Unmarshal(body[e.From:e.To], &t) // then neither
-				a.list = append(a.list, t.Type)
-			}
-		case "messages":
-			a.messages, a.counts = nil, nil
-			for e := range capture.Elements(body, v.From) {
-				list := message(body, e)
-				a.messages, a.counts = append(a.messages, list...), append(a.counts, len(list))
-			}
-		case "metadata":
-			a.session = capture.SessionOf(raw)
-		case "tool_choice":
-			var choice struct{ Type string }
-			_ = json.Unmarshal(raw, &choice) // then none
-			a.forced = choice.Type == "tool" || choice.Type == "any"
-		case "output_config":
-			var o struct{ Format struct{ Type string } }
-			_ = json.Unmarshal(raw, &o) // then none
-			a.schema = o.Format.Type == "json_schema"
-		}
+// setting takes over a member of a request that is none of the conversation.
+func (a *asked) setting(name string, raw []byte) {
+	switch name {
+	case "model":
+		_ = json.Unmarshal(raw, &a.model) // then without one
+	case "max_tokens":
+		_ = json.Unmarshal(raw, &a.limit) // as above
+	case "stream":
+		_ = json.Unmarshal(raw, &a.stream) // then none
+	case "metadata":
+		a.session = capture.SessionOf(raw)
+	case "tool_choice":
+		var choice struct{ Type string }
+		_ = json.Unmarshal(raw, &choice) // then none
+		a.forced = choice.Type == "tool" || choice.Type == "any"
+	case "output_config":
+		var o struct{ Format struct{ Type string } }
+		_ = json.Unmarshal(raw, &o) // then none
+		a.schema = o.Format.Type == "json_schema"
 	}
-	return a
 }
 
 // message are the parts of one message.
@@ -122,10 +108,11 @@ func parts(body []byte, at capture.Span, role string) (out []part) {
 	return out
 }
 
-// partOf is a block of content.
+// partOf is a block of content, which is not used afterwards.
 func partOf(v map[string]any, role string, at capture.Span) part {
 	text := func(name string) string { s, _ := v[name].(string); return s }
-	p := part{role: role, hash: hashOfBlock(role, v), span: at, mark: markOf(v["cache_control"])}
+	p := part{role: role, span: at, mark: markOf(v["cache_control"])}
+	p.hash = hashOfBlock(role, v)
 	switch kind := text("type"); kind {
 	case "text":
 		p.typ, p.label = User, text("text")
@@ -155,6 +142,9 @@ func partOf(v map[string]any, role string, at capture.Span) part {
 			break
 		}
 		p.typ, p.label = Unknown, kind
+	}
+	if _, p.secret = maskSecrets(v); p.secret {
+		p.label, _ = redact.Secrets(p.label)
 	}
 	p.label = shortened(p.label)
 	return p
@@ -194,6 +184,8 @@ func shortened(s string) string {
 func kindOf(r capture.Request, a asked, body []byte) Kind {
 	path := strings.TrimSuffix(r.Path, "/")
 	switch {
+	case protocolOf(r.Path) != anthropic:
+		return openAIKind(r, a)
 	case strings.HasSuffix(path, "/messages/count_tokens"):
 		return Count
 	case !strings.HasSuffix(path, "/messages") || r.Method != http.MethodPost || len(a.messages) == 0:
@@ -228,5 +220,8 @@ type who struct {
 
 func whoOf(r capture.Request, a asked) who {
 	c := capture.ClientOf(r, a.session)
+	if protocolOf(r.Path) != anthropic {
+		c = openAIClient(r, c)
+	}
 	return who{key: c.Key, parent: c.Parent, named: c.Named, project: c.Project}
 }

@@ -138,11 +138,6 @@ func readAnswered(kind string, body []byte) (a answered) {
 		return readMessage(body)
 	}
 	a.form = FormSSE
-	type growing struct {
-		block map[string]any
-		input strings.Builder
-		from  int
-	}
 	open := map[int]*growing{}
 	for f := range frames(body) {
 		var e eventDoc
@@ -172,7 +167,7 @@ func readAnswered(kind string, body []byte) (a answered) {
 			open[e.Index] = &growing{block: block, from: f.From}
 		case "content_block_delta":
 			if g := open[e.Index]; g != nil {
-				grow(g.block, &g.input, e.Delta)
+				g.add(e.Delta)
 			}
 		case "content_block_stop":
 			g := open[e.Index]
@@ -180,38 +175,64 @@ func readAnswered(kind string, body []byte) (a answered) {
 				continue
 			}
 			delete(open, e.Index)
-			if g.input.Len() > 0 {
-				if input := decoded([]byte(g.input.String())); input != nil {
-					g.block["input"] = input
-				}
-			}
-			a.parts = append(a.parts, partOf(g.block, "assistant", capture.Span{From: g.from, To: f.To}))
+			a.parts = append(a.parts, partOf(g.whole(), "assistant", capture.Span{From: g.from, To: f.To}))
 		}
 	}
 	return a
 }
 
-// grow adds a delta to a block.
-func grow(block map[string]any, input *strings.Builder, delta map[string]any) {
-	add := func(name string) {
-		more, _ := delta[name].(string)
-		before, _ := block[name].(string)
-		block[name] = before + more
-	}
+// growing is a block whose events come.
+type growing struct {
+	block map[string]any
+	texts map[string]*strings.Builder // of its members, as they were and what came
+	input strings.Builder             // JSON
+	from  int
+}
+
+// add adds a delta.
+func (g *growing) add(delta map[string]any) {
 	switch delta["type"] {
 	case "text_delta":
-		add("text")
+		g.text("text", delta)
 	case "thinking_delta":
-		add("thinking")
+		g.text("thinking", delta)
 	case "signature_delta":
-		add("signature")
+		g.text("signature", delta)
 	case "input_json_delta":
 		more, _ := delta["partial_json"].(string)
-		input.WriteString(more)
+		g.input.WriteString(more)
 	case "citations_delta":
-		list, _ := block["citations"].([]any)
-		block["citations"] = append(list, delta["citation"])
+		list, _ := g.block["citations"].([]any)
+		g.block["citations"] = append(list, delta["citation"])
 	}
+}
+
+func (g *growing) text(name string, delta map[string]any) {
+	b := g.texts[name]
+	if b == nil {
+		if g.texts == nil {
+			g.texts = map[string]*strings.Builder{}
+		}
+		b = &strings.Builder{}
+		before, _ := g.block[name].(string)
+		b.WriteString(before)
+		g.texts[name] = b
+	}
+	more, _ := delta[name].(string)
+	b.WriteString(more)
+}
+
+// whole is the block as it has come.
+func (g *growing) whole() map[string]any {
+	for name, b := range g.texts {
+		g.block[name] = b.String()
+	}
+	if g.input.Len() > 0 {
+		if input := decoded([]byte(g.input.String())); input != nil {
+			g.block["input"] = input
+		}
+	}
+	return g.block
 }
 
 // readMessage reads a response that came at once.
@@ -240,25 +261,22 @@ func readMessage(body []byte) (a answered) {
 
 // assembled is the block whose events these are, as JSON.
 func assembled(events []byte) []byte {
-	var block map[string]any
-	var input strings.Builder
+	var g growing
 	for f := range frames(events) {
 		e, _ := decoded(f.data).(map[string]any)
 		switch e["type"] {
 		case "content_block_start":
-			block, _ = e["content_block"].(map[string]any)
+			g.block, _ = e["content_block"].(map[string]any)
 		case "content_block_delta":
-			if delta, ok := e["delta"].(map[string]any); ok && block != nil {
-				grow(block, &input, delta)
+			if delta, ok := e["delta"].(map[string]any); ok && g.block != nil {
+				g.add(delta)
 			}
 		}
 	}
-	if input.Len() > 0 {
-		if v := decoded([]byte(input.String())); v != nil {
-			block["input"] = v
-		}
+	if g.block != nil {
+		g.whole()
 	}
-	out, err := json.Marshal(block)
+	out, err := json.Marshal(g.block)
 	if err != nil {
 		panic(err) // of what was JSON
 	}

@@ -28,17 +28,10 @@ const mostBody = 1 << 20
 func (l *Library) Handler(owner func(context.Context) (identity.Viewer, error)) http.Handler {
 	mux := http.NewServeMux()
 	serve := func(pattern string, do func(r *http.Request, v identity.Viewer) (any, error)) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			v, err := owner(r.Context())
-			if err == nil && v.UserID == "" {
-				err = fault.New(fault.Conflict, "There is no account here yet, so nothing was taken in. Make the first one on the platform's page.")
-			}
-			var out any
-			if err == nil {
-				out, err = do(r, v)
-			}
+		mux.HandleFunc(pattern, For(owner, func(w http.ResponseWriter, r *http.Request, v identity.Viewer) {
+			out, err := do(r, v)
 			answer(w, out, err)
-		})
+		}))
 	}
 	serve("GET /context/active", l.active)
 	serve("POST /context/classify", l.classify)
@@ -51,6 +44,22 @@ func (l *Library) Handler(owner func(context.Context) (identity.Viewer, error)) 
 		answer(w, nil, fault.New(fault.NotFound, "There is no %s %s here; there are %s.", r.Method, r.URL.Path, strings.Join(Paths, ", ")))
 	})
 	return mux
+}
+
+// For handles requests for the person whose the proxy is, and says so while that is
+// nobody.
+func For(owner func(context.Context) (identity.Viewer, error), do func(w http.ResponseWriter, r *http.Request, v identity.Viewer)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := owner(r.Context())
+		if err == nil && v.UserID == "" {
+			err = fault.New(fault.Conflict, "There is no account here yet, so nothing was taken in. Make the first one on the platform's page.")
+		}
+		if err != nil {
+			answer(w, nil, err)
+			return
+		}
+		do(w, r, v)
+	}
 }
 
 // raw is an answer that is no JSON of ours.
@@ -117,7 +126,12 @@ func (l *Library) seen(ctx context.Context, v identity.Viewer, blocks []Block) (
 		return nil, err
 	}
 	for _, b := range blocks {
-		c, err := contentOf(b, chunks[b.Chunk])
+		body, ok := chunks[b.Chunk]
+		if !ok || b.ErasedAt != nil {
+			out = append(out, Seen{Block: b})
+			continue
+		}
+		c, err := contentOf(b, body)
 		if err != nil {
 			return nil, err
 		}

@@ -21,6 +21,10 @@ type Sent struct {
 	Refused string `json:"refused,omitempty"` // what it said then
 	Size    int64  `json:"size"`
 	Hash    string `json:"sha256"` // "": the request was not kept
+	// Raw is what the client's own body should have been charged for, RawUSD what that
+	// costs by the list of prices; nil: that cannot be told.
+	Raw    *Usage   `json:"raw_usage,omitempty"`
+	RawUSD *float64 `json:"raw_usd,omitempty"`
 	// Edits make it of the client's body, packed. They are asked for by themselves.
 	Edits []byte `json:"-"`
 }
@@ -36,6 +40,28 @@ func sentOf(s *capture.Sent) (*Sent, error) {
 	}
 	edits, err := packed(raw)
 	return &Sent{Epoch: s.Epoch, Client: s.Client, Why: s.Why, Refused: s.Refused, Size: s.Size, Hash: s.Sum, Edits: edits}, err
+}
+
+// Saved is what requests in a view cost, and what the client's own would have.
+type Saved struct {
+	// Exchanges are those of which both can be told.
+	Exchanges int      `json:"exchanges"`
+	Paid      *float64 `json:"paid_usd" nullable:"true"`
+	Raw       *float64 `json:"raw_usd" nullable:"true"`
+	// Low and High are the bounds of Raw, by how far forecasts of the history were off;
+	// nil: they were too far off to tell.
+	Low  *float64 `json:"low_usd" nullable:"true"`
+	High *float64 `json:"high_usd" nullable:"true"`
+}
+
+// SavedOf are figures with their bounds.
+func SavedOf(exchanges int, paid, raw *float64, off []float64) Saved {
+	s := Saved{Exchanges: exchanges, Paid: paid, Raw: raw}
+	if r := view.RulerOf(off); r.Holds() && raw != nil {
+		low, high := *raw*(1-r.P90), *raw*(1+r.P90)
+		s.Low, s.High = &low, &high
+	}
+	return s
 }
 
 // edits are those that make what was sent of an exchange.

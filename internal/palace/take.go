@@ -1,12 +1,12 @@
 package palace
 
 import (
-	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
-	"liminal/internal/capture"
 	"liminal/internal/id"
 	"liminal/internal/view"
 )
@@ -18,34 +18,30 @@ const candidates = 32
 type taking struct {
 	tx     Tx
 	memory *memory
-	raw    *capture.Exchange
 	e      Exchange
 	asked  asked
+	sums   []string // digests of the messages
 	answer answered
 	who    who
-	spans  []capture.Span // of the body that are chunks
+	chunks []Chunk         // that it brings
+	left   *time.Time      // since when contents are left out; nil: they are not
+	shun   map[string]bool // chunks that are not kept, for something in them was erased
 
-	prompt       view.Prompt
+	prompt       view.Prompt // what was sent
+	whole        view.Prompt // the client's own, where that was not sent
+	opens        bool        // the first epoch of the history began with it
+	less         int         // how many bytes of it were not
 	subscription bool
 }
 
-// take puts an exchange into the store, and gives the lineage that grew by it; one
-// that is there already is left alone.
-func take(tx Tx, m *memory, raw *capture.Exchange) (lineage string, err error) {
-	known, err := tx.Has(raw.Request.ID)
-	if err != nil || known {
-		return "", err
-	}
-	t := &taking{tx: tx, memory: m, raw: raw}
-	if err := t.read(); err != nil {
-		return "", err
-	}
-	err = t.put()
-	return t.e.LineageID, err
+func errOf(exchange string, err error) error {
+	return fmt.Errorf("the exchange %s cannot be taken in: %w", exchange, err)
 }
 
-// put writes the exchange and what it brings.
-func (t *taking) put() (err error) {
+// put writes an exchange and what it brings, and gives the lineage that grew by it; "":
+// none did. The transaction may be run again, with the taking as it was.
+func (t taking) put(tx Tx, m *memory) (lineage string, err error) {
+	t.tx, t.memory, t.shun = tx, m, map[string]bool{}
 	var l *known
 	history := t.e.Kind == Main || t.e.Kind == Subagent
 	if history {
@@ -54,104 +50,79 @@ func (t *taking) put() (err error) {
 		err = t.beside()
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	if l != nil {
 		t.e.LineageID, t.e.AgentID, t.e.Number = l.ID, l.AgentID, l.Exchanges+1
 	}
 	if err := t.charge(l); err != nil {
-		return err
+		return "", err
 	}
 	if err := t.tx.PutExchange(t.e); err != nil {
-		return err
+		return "", err
 	}
 	if t.e.Sent != nil {
 		if err := t.tx.PutSent(t.e.ID, *t.e.Sent); err != nil {
-			return err
+			return "", err
 		}
 	}
-	if err := t.store(); err != nil || l == nil {
-		return err
+	if l != nil {
+		err = t.grow(l)
+	} else {
+		err = t.shunEqual()
 	}
-	return t.grow(l)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range t.chunks {
+		if t.shun[c.Hash] {
+			c.Packed = nil
+		}
+		if err := t.tx.PutChunk(c); err != nil {
+			return "", err
+		}
+	}
+	return t.e.LineageID, nil
 }
 
-// read makes the exchange of what the spool has.
-func (t *taking) read() error {
-	r := t.raw
-	t.e = Exchange{
-		ID: r.Request.ID, Name: r.Request.Agent, Run: r.Request.Run, Method: r.Request.Method, Path: r.Request.Path, Query: r.Request.Query,
-		Status: r.Response.Status, StartedAt: r.Request.Started, Masked: r.Masked, RequestID: r.Response.Header.Get("Request-Id"),
-		Asked: Kept{Size: r.Request.Size, Lost: r.Request.Lost}, Answered: Kept{Size: r.Response.Size, Lost: r.Response.Lost},
-	}
-	if end := r.Ending; end != nil {
-		t.e.EndedAt, t.e.Complete, t.e.CutBy, t.e.Error = &end.Ended, end.Complete, end.CutBy, end.Error
-	} else if t.e.Answered.Lost == "" {
-		t.e.CutBy = CutByProxy
-	}
-	t.asked = readAsked(r.Asked)
-	t.e.Kind, t.who = kindOf(r.Request, t.asked, r.Asked), whoOf(r.Request, t.asked)
-	t.e.Project, t.e.Model = t.who.project, t.asked.model
-	if t.e.Answered.Lost == "" {
-		t.answer = readAnswered(r.Response.Header.Get("Content-Type"), r.Answered)
-		t.e.Stop, t.e.Usage = t.answer.stop, t.answer.usage
-		if t.answer.model != "" {
-			t.e.Model = t.answer.model
+// shunEqual sees to it that a request beside the histories does not bring back what a
+// person erased.
+func (t *taking) shunEqual() error {
+	for _, p := range slices.Concat(t.asked.system, t.asked.tools, t.asked.messages, t.answer.parts) {
+		erased, err := t.memory.wasErased(t.tx, p.hash)
+		if err != nil {
+			return err
+		}
+		if erased {
+			t.shun[p.chunk] = true
 		}
 	}
-	t.prompt, t.subscription = promptOf(r, t.asked), subscribed(r)
-	wire, err := json.Marshal(Wire{r.Request.Header, r.Response.Header, r.Response.Marks})
-	if err != nil {
-		return err
+	return nil
+}
+
+// lies notes that blocks lie in chunks. Where one of them was erased, the chunk is not
+// kept: a client sends all of its history again.
+func (t *taking) lies(parts []part, places []Place) error {
+	in := map[string][]string{}
+	for i, p := range parts {
+		if places[i].Erased {
+			t.shun[p.chunk] = true
+		}
+		in[p.chunk] = append(in[p.chunk], places[i].UUID)
 	}
-	if t.e.Wire, err = packed(wire); err != nil {
-		return err
-	}
-	if r.Request.Lost == "" && r.Asked != nil {
-		var re recipe
-		re, t.spans = recipeOf(r.Asked)
-		t.e.Asked.Hash = hashOf(r.Asked)
-		if t.e.Recipe, err = re.pack(); err != nil {
+	for chunk, blocks := range in {
+		if t.memory.noted(chunk) {
+			continue
+		}
+		if err := t.tx.PutParts(chunk, blocks); err != nil {
 			return err
 		}
 	}
-	if len(r.Answered) > 0 {
-		t.e.Answered.Hash = hashOf(r.Answered)
-	}
-	t.e.Sent, err = sentOf(r.Sent)
-	return err
+	return nil
 }
 
 // CutByProxy says that an exchange is not whole because its proxy was killed.
 const CutByProxy = "proxy"
-
-// store puts the bytes away.
-func (t *taking) store() error {
-	for _, s := range t.spans {
-		if _, err := t.chunk(t.raw.Asked[s.From:s.To]); err != nil {
-			return err
-		}
-	}
-	if len(t.raw.Answered) == 0 {
-		return nil
-	}
-	_, err := t.chunk(t.raw.Answered)
-	return err
-}
-
-// chunk puts bytes away, once.
-func (t *taking) chunk(b []byte) (hash string, err error) {
-	hash = hashOf(b)
-	if t.memory.has(hash) {
-		return hash, nil
-	}
-	c, err := chunkOf(b)
-	if err != nil {
-		return "", err
-	}
-	t.memory.put(hash)
-	return hash, t.tx.PutChunk(c)
-}
 
 // beside notes what a request that belongs to no history says of one.
 func (t *taking) beside() error {
@@ -170,14 +141,13 @@ func (t *taking) beside() error {
 
 // lineage is the one that the request goes on, or a new one.
 func (t *taking) lineage() (*known, error) {
-	sums := digests(t.asked.messages)
 	list, err := t.memory.lineages(t.tx, t.who.key)
 	if err != nil {
 		return nil, err
 	}
 	var best *known
 	for _, l := range list {
-		if l.Sent <= len(t.asked.messages) && sums[l.Sent] == l.Digest && (best == nil || l.Sent > best.Sent) {
+		if l.Sent <= len(t.asked.messages) && t.sums[l.Sent] == l.Digest && (best == nil || l.Sent > best.Sent) {
 			best = l
 		}
 	}
@@ -238,8 +208,16 @@ func (t *taking) begin(list []*known) (*known, error) {
 		return nil, err
 	}
 	t.memory.add(l)
-	if err := t.tx.SetTimeline(l.ID, 0, uuids(l.places)); err != nil {
+	// What the one before had in its requests stays as it is; its last answer may be
+	// another by and by.
+	same := min(l.Fork, before.Sent)
+	if err := t.tx.ForkTimeline(l.ID, before.ID, same); err != nil {
 		return nil, err
+	}
+	if rest := uuids(l.places[same:]); len(rest) > 0 {
+		if err := t.tx.SetTimeline(l.ID, same, rest); err != nil {
+			return nil, err
+		}
 	}
 	return l, t.tx.Revive(uuids(l.places))
 }
@@ -277,18 +255,30 @@ func (t *taking) grow(l *known) error {
 	}
 	from := l.Sent
 	l.places = l.places[:min(from, len(l.places))]
+	said := t.answer.parts
+	if t.e.Status >= 400 {
+		said = nil
+	}
+	found, err := t.elsewhere(l, fresh, said)
+	if err != nil {
+		return err
+	}
 	for i, p := range fresh {
-		if err := t.place(l, p, FormJSON, t.raw.Asked, rate.fresh[i]); err != nil {
+		if err := t.place(l, p, found, FormJSON, rate.fresh[i]); err != nil {
 			return err
 		}
 	}
 	sent := len(l.places)
-	if t.e.Status < 400 {
-		for _, p := range t.answer.parts {
-			if err := t.place(l, p, t.answer.form, t.raw.Answered, rate.answer(p)); err != nil {
-				return err
-			}
+	for _, p := range said {
+		if err := t.place(l, p, found, t.answer.form, rate.answer(p)); err != nil {
+			return err
 		}
+	}
+	if err := t.lies(t.asked.messages, l.places[:sent]); err != nil {
+		return err
+	}
+	if err := t.lies(said, l.places[sent:]); err != nil {
+		return err
 	}
 	if err := t.tx.SetTimeline(l.ID, from, uuids(l.places[from:])); err != nil {
 		return err
@@ -296,7 +286,7 @@ func (t *taking) grow(l *known) error {
 	if err := t.tx.Revive(uuids(l.places[from:])); err != nil {
 		return err
 	}
-	l.Sent, l.Digest, l.Length = sent, digests(t.asked.messages)[len(t.asked.messages)], len(l.places)
+	l.Sent, l.Digest, l.Length = sent, t.sums[len(t.asked.messages)], len(l.places)
 	l.Exchanges++
 	l.SeenAt, l.Summarised = t.e.StartedAt, false
 	if t.e.Model != "" {
@@ -314,33 +304,58 @@ func (t *taking) grow(l *known) error {
 
 // globals makes the blocks of system prompts and tools, which are everybody's.
 func (t *taking) globals(list []part, rate rates) error {
+	places := make([]Place, len(list))
 	for i, p := range list {
 		key := "global:" + p.hash
-		if t.memory.block(key) {
-			continue
+		at, known := t.memory.globals[key]
+		if !known {
+			found, err := t.tx.Blocks([]string{key})
+			if err != nil {
+				return err
+			}
+			if len(found) == 0 {
+				b := t.block(p, key, FormJSON, rate.global[i])
+				b.Scope, b.AgentID = ScopeGlobal, ""
+				if err := t.tx.NewBlock(b); err != nil {
+					return err
+				}
+				found = []Place{{UUID: b.UUID}}
+			}
+			if len(t.memory.globals) >= mostKnown {
+				clear(t.memory.globals)
+			}
+			at = found[0]
+			t.memory.globals[key] = at
 		}
-		found, err := t.tx.Blocks([]string{key})
-		if err != nil {
-			return err
-		}
-		t.memory.put("block:" + key)
-		if len(found) > 0 {
-			continue
-		}
-		b, err := t.block(p, key, FormJSON, t.raw.Asked, rate.global[i])
-		if err != nil {
-			return err
-		}
-		b.Scope, b.AgentID = ScopeGlobal, ""
-		if err := t.tx.NewBlock(b); err != nil {
-			return err
+		places[i] = at
+	}
+	return t.lies(list, places)
+}
+
+// elsewhere are the blocks of names that the protocol gave and that the lineage does
+// not have: another may, from which a client went on.
+func (t *taking) elsewhere(l *known, lists ...[]part) (map[string]Place, error) {
+	var keys []string
+	for _, list := range lists {
+		for _, p := range list {
+			if p.ident != "" && l.byKey(p.ident, p.hash, p.typ) == nil {
+				keys = append(keys, p.ident, p.ident+"#"+p.hash)
+			}
 		}
 	}
-	return nil
+	found := map[string]Place{}
+	if len(keys) == 0 {
+		return found, nil
+	}
+	places, err := t.tx.Blocks(keys)
+	for _, p := range places {
+		found[p.Key] = p
+	}
+	return found, err
 }
 
 // place puts a part at the end of a lineage: the block that it is, or a new one.
-func (t *taking) place(l *known, p part, form string, body []byte, tokens int64) error {
+func (t *taking) place(l *known, p part, found map[string]Place, form string, tokens int64) error {
 	if p.typ == ToolResult {
 		p.tool = l.toolOf(p.ident)
 	}
@@ -349,21 +364,19 @@ func (t *taking) place(l *known, p part, form string, body []byte, tokens int64)
 			l.places = append(l.places, *was)
 			return nil
 		}
-		keys := []string{p.ident, p.ident + "#" + p.hash}
-		found, err := t.tx.Blocks(keys)
-		if err != nil {
-			return err
-		}
 		key := p.ident
-		for _, f := range found {
-			if f.Hash == p.hash {
+		for _, k := range []string{p.ident, p.ident + "#" + p.hash} {
+			f, ok := found[k]
+			if ok && f.Hash == p.hash {
 				l.remember(f)
 				l.places = append(l.places, f)
 				return nil
 			}
-			key = keys[1] // the same name for something else
+			if _, mine := l.named[k]; ok || mine {
+				key = p.ident + "#" + p.hash // the same name for something else
+			}
 		}
-		return t.create(l, p, key, form, body, tokens)
+		return t.create(l, p, key, form, tokens)
 	}
 	// The n-th of its kind in this lineage.
 	n := 0
@@ -376,14 +389,11 @@ func (t *taking) place(l *known, p part, form string, body []byte, tokens int64)
 		l.places = append(l.places, list[n])
 		return nil
 	}
-	return t.create(l, p, "at:"+l.ID+"/"+p.hash+"/"+strconv.Itoa(n), form, body, tokens)
+	return t.create(l, p, "at:"+l.ID+"/"+p.hash+"/"+strconv.Itoa(n), form, tokens)
 }
 
-func (t *taking) create(l *known, p part, key, form string, body []byte, tokens int64) error {
-	b, err := t.block(p, key, form, body, tokens)
-	if err != nil {
-		return err
-	}
+func (t *taking) create(l *known, p part, key, form string, tokens int64) error {
+	b := t.block(p, key, form, tokens)
 	b.AgentID = l.AgentID
 	if err := t.tx.NewBlock(b); err != nil {
 		return err
@@ -394,12 +404,17 @@ func (t *taking) create(l *known, p part, key, form string, body []byte, tokens 
 	return nil
 }
 
-// block is a new one. Where its bytes lie in a chunk that is kept anyway, they are
-// not kept again.
-func (t *taking) block(p part, key, form string, body []byte, tokens int64) (b Block, err error) {
-	b = Block{
+// block is a new one.
+func (t *taking) block(p part, key, form string, tokens int64) Block {
+	b := Block{
 		UUID: id.New(), Type: p.typ, Role: p.role, Tool: p.tool, Project: t.who.project, Tier: TierOf(p.typ), TierBy: "rule", Active: true, Tokens: tokens,
-		Size: p.span.To - p.span.From, Label: p.label, ExchangeID: t.e.ID, Form: form, CreatedAt: t.e.StartedAt, Key: key, Hash: p.hash, Sum: p.sum, Channels: []string{},
+		Size: p.span.To - p.span.From, Label: p.label, ExchangeID: t.e.ID, Form: form, CreatedAt: t.e.StartedAt, Key: key, Hash: p.hash, Sum: p.sum, Channels: []string{}, Chunk: p.chunk, Start: p.start,
+	}
+	if p.secret {
+		b.Channels, b.Tier = append(b.Channels, ChannelSecret), Short
+	}
+	if b.ErasedAt = t.left; t.left != nil {
+		b.ErasedBy, b.Label = ByRoom, ""
 	}
 	switch {
 	case p.typ == ToolResult:
@@ -409,18 +424,7 @@ func (t *taking) block(p part, key, form string, body []byte, tokens int64) (b B
 	default:
 		b.Scope = ScopeProject
 	}
-	if form == FormSSE || len(t.raw.Asked) == 0 || &body[0] != &t.raw.Asked[0] {
-		b.Chunk, b.Start = t.e.Answered.Hash, p.span.From
-		return b, nil
-	}
-	for _, s := range t.spans {
-		if s.From <= p.span.From && p.span.To <= s.To {
-			b.Chunk, b.Start = hashOf(body[s.From:s.To]), p.span.From-s.From
-			return b, nil
-		}
-	}
-	b.Chunk, err = t.chunk(body[p.span.From:p.span.To])
-	return b, err
+	return b
 }
 
 func uuids(places []Place) []string {
@@ -461,7 +465,7 @@ func (t *taking) rates(l *known, global, fresh []part) rates {
 		}
 	}
 	per := 0.0
-	if all > 0 {
+	if all -= t.less; all > 0 { // the backend counted what was sent
 		per = float64(total) / float64(all)
 	}
 	perFresh := per

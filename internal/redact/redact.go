@@ -117,3 +117,13 @@ func at(s string, i int) byte {
 	}
 	return s[i]
 }
+
+// Secrets returns s with what opens doors replaced by its kind in brackets, and whether
+// there was any. People's addresses and numbers stay.
+func Secrets(s string) (clean string, found bool) {
+	if !suspect(s) {
+		return s, false
+	}
+	spans := merged(secrets(s))
+	return replaced(s, spans), len(spans) > 0
+}

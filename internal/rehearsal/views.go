@@ -30,7 +30,7 @@ type Views struct {
 	Tokens Two `json:"tokens"`
 	// Recorded is what the requests cost as they were sent, Cost what they would have,
 	// in dollars. Low and High are where the second one lies, by how far the model of
-	// the cache was off on those histories; Told says that it was measured at all.
+	// the cache was off on those histories; Told says that it was measured, and small.
 	Recorded  float64     `json:"recorded_usd"`
 	Cost      BeforeAfter `json:"usd"`
 	Low       float64     `json:"low_usd"`
@@ -43,6 +43,8 @@ type Views struct {
 	// AsView says that neither version changes what is sent, so that both were played
 	// as if they did.
 	AsView bool `json:"as_view"`
+
+	untold bool // something is set aside of a history on which it was not measured, or badly
 }
 
 // errNoLineages says that a policy.palace cannot be rehearsed here.
@@ -131,6 +133,9 @@ func (rep *Report) addLineage(r view.Recorded, old, next *view.Policy) {
 	}
 	v.Low, v.High = v.Low+after.Cost-off, v.High+after.Cost+off
 	v.Told = v.Told || r.Told
+	if after.Cost != after.Raw && !r.Told {
+		v.untold = true
+	}
 	if n := len(r.Requests); n > 0 {
 		first, last := r.Requests[0].At, r.Requests[n-1].At
 		if rep.Sample.Oldest.IsZero() || first.Before(rep.Sample.Oldest) {
@@ -166,6 +171,7 @@ func lineageExample(r view.Recorded, before, after view.Played) Example {
 // done makes the shares, and the figures that all reports have.
 func (v *Views) done(rep *Report) {
 	v.Regret = BeforeAfter{Before: share(v.Regretted.Before, v.Results.Before), After: share(v.Regretted.After, v.Results.After)}
+	v.Told = v.Told && !v.untold
 	rep.Moved, rep.Compared, rep.Cost = v.Differ, v.Histories, v.Cost
 }
 
@@ -176,7 +182,7 @@ func (v *Views) notes(add func(format string, args ...any)) {
 	if v.Told {
 		add("By how far the model of the cache was off there, the new cost lies between $%.4f and $%.4f.", v.Low, v.High)
 	} else {
-		add("How far that is off cannot be told: the model of the cache was not measured on these histories.")
+		add("How far that is off cannot be told: the model of the cache was not measured on all of these histories, or was off by more than a tenth.")
 	}
 	if v.Results.After > 0 || v.Results.Before > 0 {
 		add("Of what is set aside, %d → %d results (%s → %s) were needed again; %s tokens of thinking would not be valid any more.",

@@ -35,6 +35,7 @@ type Server struct {
 	base    string
 	http    *http.Client
 	account Account
+	open    bool // it asks nobody who they are
 
 	mu    sync.Mutex
 	token string
@@ -87,6 +88,12 @@ func SignIn(ctx context.Context, base string, a Account) (*Server, error) {
 	return s, err
 }
 
+// Beside is a server that is reached by a client of its own, and asks nobody who they
+// are: it listens where only programs of its person can.
+func Beside(base string, client *http.Client) *Server {
+	return &Server{base: home(base), http: client, open: true}
+}
+
 func newServer(base string) *Server {
 	return &Server{base: home(base), http: &http.Client{Timeout: patience}}
 }
@@ -97,6 +104,16 @@ func (s *Server) Get(ctx context.Context, path string, query url.Values, data an
 		path += "?" + query.Encode()
 	}
 	return s.Do(ctx, http.MethodGet, path, nil, data)
+}
+
+// verbatim is an answer without an envelope.
+type verbatim []byte
+
+// Bytes reads a resource whose answer has no envelope.
+func (s *Server) Bytes(ctx context.Context, path string) ([]byte, error) {
+	var raw verbatim
+	err := s.Do(ctx, http.MethodGet, path, nil, &raw)
+	return raw, err
 }
 
 // Post does something and reads what came of it into data, which may be nil.
@@ -125,7 +142,7 @@ func (s *Server) Do(ctx context.Context, method, path string, body, data any) er
 	s.mu.Unlock()
 	err := s.send(ctx, token, method, path, body, data)
 	switch {
-	case !errors.Is(err, fault.Unauthorized):
+	case s.open || !errors.Is(err, fault.Unauthorized):
 		return err
 	case s.account.Token != "":
 		return fault.New(fault.Unauthorized, "%s The token is that of LIMINAL_TOKEN: set a new one, or unset it and sign in with liminald login.", fault.From(err).Message)
@@ -154,6 +171,13 @@ func (s *Server) send(ctx context.Context, token, method, path string, body, dat
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
 	if err != nil {
 		return &Unreachable{URL: s.base, Err: bare(err)}
+	}
+	if into, ok := data.(*verbatim); ok && res.StatusCode < http.StatusBadRequest {
+		if len(raw) == maxBody {
+			return fmt.Errorf("%s answers more than %d MB", s.base+path, maxBody>>20)
+		}
+		*into = raw
+		return nil
 	}
 	var e envelope
 	if json.Unmarshal(raw, &e) != nil {

@@ -86,3 +86,26 @@ func TestAServerThatIsNotThereIsNamed(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What listens where only programs of its person can is asked without an account, and
+// an answer without an envelope comes as it is.
+func TestAServerBesideIsAskedWithoutAnAccount(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/bytes", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("<as it is>" + r.Header.Get("Authorization")))
+	})
+	mux.HandleFunc("GET /v1/none", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"error":{"code":"unauthorized","message":"No."}}`))
+	})
+	h := httptest.NewServer(mux)
+	t.Cleanup(h.Close)
+	s := remote.Beside(h.URL, h.Client())
+	if got, err := s.Bytes(t.Context(), "/v1/bytes"); err != nil || string(got) != "<as it is>" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if _, err := s.Bytes(t.Context(), "/v1/none"); !errors.Is(err, fault.Unauthorized) || !strings.Contains(err.Error(), "No.") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"liminal/internal/fault"
@@ -46,24 +45,27 @@ func (s *Store) TakeIn(ctx context.Context, v identity.Viewer, f func(palace.Tx)
 		if err := tx.Lock(palaceOf(v.UserID)); err != nil {
 			return err
 		}
-		return f(&palaceTx{tx: tx, user: v.UserID})
+		p := newPalaceTx(tx, v.UserID, s.now())
+		if err := f(p); err != nil {
+			return err
+		}
+		return p.flush()
 	})
 }
 
-// palaceTx is a palace.Tx.
-type palaceTx struct {
-	tx   Tx
-	user string
-	next int // the display id behind all that were ever given; 0: not known yet
-}
-
-// mostDisplayIDs is how many there are: 0 to 9999 (003).
-const mostDisplayIDs = 10_000
-
-// Has implements palace.Tx.
-func (p *palaceTx) Has(exchange string) (bool, error) {
-	var n int
-	return first(p.tx, `SELECT 1 FROM palace_exchange WHERE user_id = @user AND id = @id`, Args{"user": p.user, "id": exchange}, &n)
+// Exchanges implements palace.Tx.
+func (p *palaceTx) Exchanges(ids []string) (map[string]bool, error) {
+	there := map[string]bool{}
+	err := inSets(ids, func(set []string) error {
+		args := Args{"user": p.user}
+		return p.tx.Query(`SELECT id FROM palace_exchange WHERE user_id = @user AND id IN `+args.in("id", set), args, func(scan Scan) error {
+			var id string
+			err := scan(&id)
+			there[id] = true
+			return err
+		})
+	})
+	return there, err
 }
 
 const exchangeColumns = `x.id, x.agent_id, x.lineage_id, x.number, x.kind, x.name, x.project, x.run, x.method, x.path, x.query, x.model, x.status, x.stop, x.request_id, x.started_at,
@@ -94,13 +96,6 @@ func (p *palaceTx) PutExchange(e palace.Exchange) error {
 	return err
 }
 
-// PutChunk implements palace.Tx.
-func (p *palaceTx) PutChunk(c palace.Chunk) error {
-	_, err := p.tx.Exec(`INSERT INTO palace_chunk (user_id, hash, size, body) VALUES (@user, @hash, @size, @body) ON CONFLICT (user_id, hash) DO NOTHING`,
-		Args{"user": p.user, "hash": c.Hash, "size": c.Size, "body": c.Packed})
-	return err
-}
-
 // PutTakenFrom implements palace.Tx.
 func (p *palaceTx) PutTakenFrom(segment string) error {
 	_, err := p.tx.Exec(`INSERT INTO palace_spool (user_id, segment) VALUES (@user, @segment) ON CONFLICT (user_id) DO UPDATE SET segment = @segment`,
@@ -117,31 +112,24 @@ func scanLineage(scan Scan) (l palace.Lineage, err error) {
 
 // Lineages implements palace.Tx.
 func (p *palaceTx) Lineages(key string, most int) ([]palace.Lineage, error) {
+	if err := p.flushLineages(); err != nil {
+		return nil, err
+	}
 	return all(p.tx, `SELECT `+lineageColumns+` FROM palace_lineage l WHERE l.user_id = @user AND l.key = @key ORDER BY l.seen_at DESC, l.id DESC LIMIT @most`,
 		Args{"user": p.user, "key": writable(key), "most": most}, scanLineage)
 }
 
 // LineageOfRun implements palace.Tx.
 func (p *palaceTx) LineageOfRun(run string) (palace.Lineage, bool, error) {
+	if err := p.flushLineages(); err != nil {
+		return palace.Lineage{}, false, err
+	}
 	list, err := all(p.tx, `SELECT `+lineageColumns+` FROM palace_lineage l JOIN palace_agent a ON a.id = l.agent_id
 		WHERE l.user_id = @user AND l.run = @run AND a.kind = 'main' ORDER BY l.seen_at DESC, l.id DESC LIMIT 1`, Args{"user": p.user, "run": run}, scanLineage)
 	if err != nil || len(list) == 0 {
 		return palace.Lineage{}, false, err
 	}
 	return list[0], true, nil
-}
-
-// PutLineage implements palace.Tx.
-func (p *palaceTx) PutLineage(l palace.Lineage) error {
-	_, err := p.tx.Exec(`INSERT INTO palace_lineage (id, user_id, agent_id, key, run, supersedes, why, fork, length, sent, digest, input, output, open, summarised, model, exchanges, created_at, seen_at)
-		VALUES (@id, @user, @agent, @key, @run, @supersedes, @why, @fork, @length, @sent, @digest, @input, @output, @open, @summarised, @model, @exchanges, @created, @seen)
-		ON CONFLICT (id) DO UPDATE SET run = @run, length = @length, sent = @sent, digest = @digest, input = @input, output = @output, open = @open, summarised = @summarised, model = @model,
-		exchanges = @exchanges, seen_at = @seen`,
-		Args{
-			"id": l.ID, "user": p.user, "agent": l.AgentID, "key": writable(l.Key), "run": l.Run, "supersedes": optional(l.Supersedes), "why": l.Why, "fork": l.Fork, "length": l.Length, "sent": l.Sent, "digest": l.Digest,
-			"input": l.Input, "output": l.Output, "open": l.Open, "summarised": l.Summarised, "model": writable(l.Model), "exchanges": l.Exchanges, "created": stamp(l.CreatedAt), "seen": stamp(l.SeenAt),
-		})
-	return err
 }
 
 // NewAgent implements palace.Tx.
@@ -154,130 +142,22 @@ func (p *palaceTx) NewAgent(a palace.Agent) (number int, err error) {
 	return number, err
 }
 
-// SeeAgent implements palace.Tx.
-func (p *palaceTx) SeeAgent(agent string, at time.Time) error {
-	_, err := p.tx.Exec(`UPDATE palace_agent SET seen_at = @at WHERE user_id = @user AND id = @id AND seen_at < @at`, Args{"user": p.user, "id": agent, "at": stamp(at)})
-	return err
-}
+const placeColumns = `b.id, b.key, b.hash, b.tool, b.type, b.label, b.erased_by`
 
 func scanPlace(scan Scan) (at palace.Place, err error) {
-	err = scan(&at.UUID, &at.Key, &at.Hash, &at.Tool, &at.Type)
+	by := ""
+	err = scan(&at.UUID, &at.Key, &at.Hash, &at.Tool, &at.Type, &at.Label, &by)
+	at.Erased = by == palace.ByPerson
 	return at, err
 }
 
 // Timeline implements palace.Tx.
 func (p *palaceTx) Timeline(lineage string) ([]palace.Place, error) {
-	return all(p.tx, `SELECT b.id, b.key, b.hash, b.tool, b.type FROM palace_timeline t JOIN palace_block b ON b.id = t.block_id
+	if err := p.flush(); err != nil {
+		return nil, err
+	}
+	return all(p.tx, `SELECT `+placeColumns+` FROM palace_timeline t JOIN palace_block b ON b.id = t.block_id
 		WHERE t.user_id = @user AND t.lineage_id = @lineage ORDER BY t.position`, Args{"user": p.user, "lineage": lineage}, scanPlace)
-}
-
-// SetTimeline implements palace.Tx.
-func (p *palaceTx) SetTimeline(lineage string, from int, blocks []string) error {
-	if _, err := p.tx.Exec(`DELETE FROM palace_timeline WHERE user_id = @user AND lineage_id = @lineage AND position >= @from`, Args{"user": p.user, "lineage": lineage, "from": from}); err != nil {
-		return err
-	}
-	for len(blocks) > 0 {
-		n := 1
-		if len(blocks) >= placesAtOnce {
-			n = placesAtOnce
-		}
-		args, more := Args{"user": p.user, "lineage": lineage}, ""
-		for i, block := range blocks[:n] {
-			args[fmt.Sprint("p", i)], args[fmt.Sprint("b", i)] = from+i, block
-			if i > 0 {
-				more += fmt.Sprintf(", (@user, @lineage, @p%d, @b%d)", i, i)
-			}
-		}
-		if _, err := p.tx.Exec(`INSERT INTO palace_timeline (user_id, lineage_id, position, block_id) VALUES (@user, @lineage, @p0, @b0)`+more, args); err != nil {
-			return err
-		}
-		blocks, from = blocks[n:], from+n
-	}
-	return nil
-}
-
-// placesAtOnce is how many blocks of a timeline one statement writes, or else one: so
-// there are two statements.
-const placesAtOnce = 32
-
-// Blocks implements palace.Tx.
-func (p *palaceTx) Blocks(keys []string) ([]palace.Place, error) {
-	args := Args{"user": p.user}
-	for i, k := range keys {
-		keys[i] = writable(k)
-	}
-	return all(p.tx, `SELECT b.id, b.key, b.hash, b.tool, b.type FROM palace_block b WHERE b.user_id = @user AND b.key IN `+args.in("key", keys), args, scanPlace)
-}
-
-// NewBlock implements palace.Tx.
-func (p *palaceTx) NewBlock(b palace.Block) error {
-	number, generation, err := p.display(b.UUID)
-	if err != nil {
-		return err
-	}
-	channels, err := encoded(b.Channels, false)
-	if err != nil {
-		return err
-	}
-	_, err = p.tx.Exec(`INSERT INTO palace_block (id, user_id, display_id, generation, key, hash, sum, type, role, tool, scope, project, agent_id, channels, tier, tier_by, active, tokens, size, label,
-		exchange_id, form, chunk, start, created_at)
-		VALUES (@id, @user, @display, @generation, @key, @hash, @sum, @type, @role, @tool, @scope, @project, @agent, @channels, @tier, @by, @active, @tokens, @size, @label, @exchange, @form, @chunk, @start, @created)`,
-		Args{
-			"id": b.UUID, "user": p.user, "display": number, "generation": generation, "key": writable(b.Key), "hash": b.Hash, "sum": b.Sum, "type": string(b.Type), "role": writable(b.Role), "tool": writable(b.Tool), "scope": b.Scope,
-			"project": writable(b.Project), "agent": optional(b.AgentID), "channels": channels, "tier": string(b.Tier), "by": b.TierBy, "active": b.Active, "tokens": b.Tokens, "size": b.Size, "label": writable(b.Label),
-			"exchange": b.ExchangeID, "form": b.Form, "chunk": b.Chunk, "start": b.Start, "created": stamp(b.CreatedAt),
-		})
-	return err
-}
-
-// display gives a block the lowest display id that is free; nil: there is none.
-func (p *palaceTx) display(block string) (number any, generation int, err error) {
-	args := Args{"user": p.user, "block": block}
-	var n int
-	found, err := first(p.tx, `SELECT display_id, generation FROM palace_display WHERE user_id = @user AND block_id IS NULL ORDER BY display_id LIMIT 1`, args, &n, &generation)
-	if err != nil {
-		return nil, 0, err
-	}
-	if found {
-		args["n"] = n
-		_, err = p.tx.Exec(`UPDATE palace_display SET block_id = @block, generation = generation + 1 WHERE user_id = @user AND display_id = @n`, args)
-		return n, generation, err
-	}
-	if p.next == 0 {
-		if _, err := first(p.tx, `SELECT coalesce(max(display_id) + 1, 0) FROM palace_display WHERE user_id = @user`, args, &p.next); err != nil {
-			return nil, 0, err
-		}
-	}
-	if p.next >= mostDisplayIDs {
-		return nil, 0, nil
-	}
-	args["n"] = p.next
-	p.next++
-	_, err = p.tx.Exec(`INSERT INTO palace_display (user_id, display_id, generation, block_id) VALUES (@user, @n, 1, @block)`, args)
-	return args["n"], 0, err
-}
-
-// Revive implements palace.Tx.
-func (p *palaceTx) Revive(blocks []string) error {
-	if len(blocks) == 0 {
-		return nil
-	}
-	args := Args{"user": p.user}
-	list, err := all(p.tx, `SELECT id FROM palace_block WHERE user_id = @user AND NOT active AND id IN `+args.in("id", blocks), args, scanText)
-	if err != nil {
-		return err
-	}
-	for _, block := range list {
-		number, generation, err := p.display(block)
-		if err != nil {
-			return err
-		}
-		if _, err := p.tx.Exec(`UPDATE palace_block SET active = @yes, deleted_at = NULL, archived_at = NULL, display_id = @display, generation = @generation WHERE user_id = @user AND id = @id`,
-			Args{"user": p.user, "id": block, "yes": true, "display": number, "generation": generation}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // DropBlocks puts blocks away: they are in no view any more, and their display ids

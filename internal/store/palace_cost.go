@@ -107,6 +107,9 @@ func (p *palaceTx) LastPrompt(lineage string) (state []byte, err error) {
 
 // PutLastPrompt implements palace.Tx.
 func (p *palaceTx) PutLastPrompt(lineage string, state []byte) error {
+	if err := p.flushLineages(); err != nil { // it names one that may wait
+		return err
+	}
 	_, err := p.tx.Exec(`INSERT INTO palace_prompt (lineage_id, user_id, state) VALUES (@lineage, @user, @state) ON CONFLICT (lineage_id) DO UPDATE SET state = @state`,
 		Args{"user": p.user, "lineage": lineage, "state": state})
 	return err

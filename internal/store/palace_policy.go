@@ -91,12 +91,15 @@ func (s *Store) Announce(ctx context.Context, v identity.Viewer, text string) (b
 		if n >= mostAnnounced {
 			return fault.New(fault.Conflict, "There are %d announcements already, which all agents see; drop one first.", n)
 		}
-		p := &palaceTx{tx: tx, user: v.UserID}
+		p := newPalaceTx(tx, v.UserID, s.now())
 		b.Key = announced + b.UUID
 		if err := p.PutChunk(chunk); err != nil {
 			return err
 		}
 		if err := p.NewBlock(b); err != nil {
+			return err
+		}
+		if err := p.flush(); err != nil {
 			return err
 		}
 		return palaceEvent(tx, v, palace.Event{Who: view.ByPerson, What: "announced", Block: b.UUID, At: b.CreatedAt})

@@ -61,9 +61,9 @@ func (s *Store) PalaceLineage(ctx context.Context, v identity.Viewer, lineage st
 }
 
 func scanExchange(scan Scan) (e palace.Exchange, err error) {
-	var s palace.Sent
+	var s sentRow
 	err = scan(append(exchangeDest(&e), sentDest(&s)...)...)
-	e.Sent = sent(s)
+	e.Sent = s.sent(e.Usage.Output)
 	return e, err
 }
 
@@ -102,10 +102,10 @@ func (s *Store) PalaceExchanges(ctx context.Context, v identity.Viewer, f palace
 // PalaceExchange implements palace.Records.
 func (s *Store) PalaceExchange(ctx context.Context, v identity.Viewer, exchange string) (e palace.Exchange, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		var s palace.Sent
+		var s sentRow
 		found, err := first(tx, `SELECT `+exchangeColumns+`, `+sentColumns+`, x.recipe, x.wire FROM palace_exchange x`+sentTable+` WHERE x.user_id = @user AND x.id = @id`,
 			Args{"user": v.UserID, "id": orNil(id.Canonical(exchange))}, slices.Concat(exchangeDest(&e), sentDest(&s), []any{&e.Recipe, &e.Wire})...)
-		e.Sent = sent(s)
+		e.Sent = s.sent(e.Usage.Output)
 		if err == nil && !found {
 			err = missing("exchange")
 		}
@@ -137,11 +137,11 @@ func (s *Store) PalaceChunks(ctx context.Context, v identity.Viewer, hashes []st
 	return chunks, err
 }
 
-const blockColumns = `b.id, b.display_id, b.generation, b.type, b.role, b.tool, b.scope, b.project, b.agent_id, b.channels, b.tier, b.tier_by, b.starred, b.wish, b.active, b.tokens, b.size, b.label, b.exchange_id, b.form, b.chunk, b.start, b.created_at, b.deleted_at, b.archived_at, b.key, b.hash, b.sum`
+const blockColumns = `b.id, b.display_id, b.generation, b.type, b.role, b.tool, b.scope, b.project, b.agent_id, b.channels, b.tier, b.tier_by, b.starred, b.wish, b.active, b.tokens, b.size, b.label, b.exchange_id, b.form, b.chunk, b.start, b.created_at, b.deleted_at, b.archived_at, b.erased_at, b.erased_by, b.key, b.hash, b.sum`
 
 func scanBlock(scan Scan) (b palace.Block, err error) {
 	err = scan(&b.UUID, &b.DisplayID, &b.Generation, &b.Type, &b.Role, &b.Tool, &b.Scope, &b.Project, text{&b.AgentID}, decode{&b.Channels}, &b.Tier, &b.TierBy, &b.Starred, &b.Wish, &b.Active, &b.Tokens, &b.Size, &b.Label,
-		&b.ExchangeID, &b.Form, &b.Chunk, &b.Start, when{&b.CreatedAt}, momentOf{&b.DeletedAt}, momentOf{&b.ArchivedAt}, &b.Key, &b.Hash, &b.Sum)
+		&b.ExchangeID, &b.Form, &b.Chunk, &b.Start, when{&b.CreatedAt}, momentOf{&b.DeletedAt}, momentOf{&b.ArchivedAt}, momentOf{&b.ErasedAt}, &b.ErasedBy, &b.Key, &b.Hash, &b.Sum)
 	return b, err
 }
 

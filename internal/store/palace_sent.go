@@ -11,26 +11,74 @@ import (
 
 // sentColumns are those of palace_sent beside an exchange, of which most have none.
 const (
-	sentColumns = `coalesce(n.epoch, 0), coalesce(n.why, ''), coalesce(n.refused, ''), coalesce(n.size, 0), coalesce(n.hash, '')`
+	sentColumns = `coalesce(n.epoch, 0), coalesce(n.why, ''), coalesce(n.refused, ''), coalesce(n.size, 0), coalesce(n.hash, ''), n.raw_input, coalesce(n.raw_read, 0), coalesce(n.raw_5m, 0), coalesce(n.raw_1h, 0), n.raw_usd`
 	sentTable   = ` LEFT JOIN palace_sent n ON n.user_id = x.user_id AND n.exchange_id = x.id`
 )
 
-func sentDest(s *palace.Sent) []any { return []any{&s.Epoch, &s.Why, &s.Refused, &s.Size, &s.Hash} }
+// sentRow is what is read of it.
+type sentRow struct {
+	palace.Sent
+	input *int64
+	raw   palace.Usage
+}
 
-// sent is what was read of an exchange; nil: it was sent as it was.
-func sent(s palace.Sent) *palace.Sent {
+func sentDest(s *sentRow) []any {
+	return []any{&s.Epoch, &s.Why, &s.Refused, &s.Size, &s.Hash, &s.input, &s.raw.Read, &s.raw.Write5m, &s.raw.Write1h, &s.RawUSD}
+}
+
+// sent is what was read of an exchange with so many tokens of output; nil: it was sent
+// as it was.
+func (s sentRow) sent(output int64) *palace.Sent {
 	if s.Why == "" {
 		return nil
 	}
-	return &s
+	if s.input != nil {
+		s.raw.Input, s.raw.Output = *s.input, output
+		s.Raw = &s.raw
+	}
+	return &s.Sent
 }
 
 // PutSent implements palace.Tx.
 func (p *palaceTx) PutSent(exchange string, s palace.Sent) error {
-	_, err := p.tx.Exec(`INSERT INTO palace_sent (user_id, exchange_id, epoch, client, why, refused, size, hash, edits) VALUES (@user, @exchange, @epoch, @client, @why, @refused, @size, @hash, @edits)`,
-		Args{"user": p.user, "exchange": exchange, "epoch": s.Epoch, "client": writable(s.Client), "why": s.Why, "refused": writable(s.Refused), "size": s.Size, "hash": s.Hash, "edits": s.Edits})
+	_, err := p.tx.Exec(`INSERT INTO palace_sent (user_id, exchange_id, epoch, client, why, refused, size, hash, edits, raw_input, raw_read, raw_5m, raw_1h, raw_usd)
+		VALUES (@user, @exchange, @epoch, @client, @why, @refused, @size, @hash, @edits, @input, @read, @write5, @write1, @usd)`,
+		Args{
+			"user": p.user, "exchange": exchange, "epoch": s.Epoch, "client": writable(s.Client), "why": s.Why, "refused": writable(s.Refused), "size": s.Size, "hash": s.Hash, "edits": s.Edits,
+			"input": rawOf(s, func(u palace.Usage) int64 { return u.Input }), "read": rawOf(s, func(u palace.Usage) int64 { return u.Read }),
+			"write5": rawOf(s, func(u palace.Usage) int64 { return u.Write5m }), "write1": rawOf(s, func(u palace.Usage) int64 { return u.Write1h }), "usd": valueOf(s.RawUSD),
+		})
 	return err
 }
+
+// rawOf is a class of tokens of the client's own body; nil: that cannot be told.
+func rawOf(s palace.Sent, class func(palace.Usage) int64) any {
+	if s.Raw == nil {
+		return nil
+	}
+	return class(*s.Raw)
+}
+
+// PalaceSaved implements palace.Records.
+func (s *Store) PalaceSaved(ctx context.Context, v identity.Viewer, lineage string) (out palace.Saved, err error) {
+	args := Args{"user": v.UserID, "lineage": orNil(id.Canonical(lineage)), "most": mostOff}
+	err = s.read(ctx, v, func(tx Tx) error {
+		var n int
+		var paid, raw *float64
+		if _, err := first(tx, `SELECT count(*), sum(c.usd), sum(n.raw_usd) FROM palace_sent n JOIN palace_cost c ON c.user_id = n.user_id AND c.exchange_id = n.exchange_id
+			WHERE n.user_id = @user AND c.lineage_id = @lineage AND n.raw_usd IS NOT NULL AND c.usd IS NOT NULL`, args, &n, &paid, &raw); err != nil {
+			return err
+		}
+		off, err := all(tx, `SELECT c.off FROM palace_cost c WHERE c.user_id = @user AND c.lineage_id = @lineage AND c.off IS NOT NULL ORDER BY c.exchange_id DESC LIMIT @most`, args,
+			func(scan Scan) (f float64, err error) { err = scan(&f); return f, err })
+		out = palace.SavedOf(n, paid, raw, off)
+		return err
+	})
+	return out, err
+}
+
+// mostOff is how many forecasts of a lineage are looked at.
+const mostOff = 1000
 
 // PutEpoch implements palace.Tx.
 func (p *palaceTx) PutEpoch(e view.Epoch) error {

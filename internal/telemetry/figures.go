@@ -113,6 +113,36 @@ func (w *watch) figures() (Figures, error) {
 	return w.last, w.err
 }
 
+// Palace is what is taken in of agents behind the capture proxy.
+type Palace struct {
+	Bytes          int64 // of contents in the store, as far as they are bounded
+	Full           bool  // there is no room for more
+	Taken, Refused int64 // exchanges, and how often they could not be
+}
+
+// Palace adds those figures.
+func (m *Metrics) Palace(ask func() Palace) {
+	if m == nil {
+		return
+	}
+	for name, f := range map[string]struct {
+		help string
+		of   func(Palace) float64
+	}{
+		"liminal_palace_stored_bytes": {"Bytes of contents of agents in the store.", func(p Palace) float64 { return float64(p.Bytes) }},
+		"liminal_palace_full": {"1 when PALACE_DISK has no room for more of them.", func(p Palace) float64 {
+			if p.Full {
+				return 1
+			}
+			return 0
+		}},
+		"liminal_palace_taken":   {"Exchanges that this process took in.", func(p Palace) float64 { return float64(p.Taken) }},
+		"liminal_palace_refused": {"How often it could not take in what there was.", func(p Palace) float64 { return float64(p.Refused) }},
+	} {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: f.help}, func() float64 { return f.of(ask()) }))
+	}
+}
+
 // Pool is how many connections there are: in use, idle, and at most.
 type Pool struct{ Used, Idle, Most int }
 

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ type written struct {
 	parts   []string // messages
 	results []result
 	n       int
+	most    int // bytes of a result; 0: 500
 }
 
 type result struct {
@@ -86,7 +88,7 @@ func (w *written) round(same string) {
 		w.n++
 		id, tool := fmt.Sprintf("toolu_%d", w.n), []string{"Read", "Bash", "mcp__palace__recall"}[w.r.IntN(3)]
 		uses = append(uses, w.object("type", `"tool_use"`, "id", `"`+id+`"`, "name", `"`+tool+`"`, "input", w.json(map[string]any{"file_path": w.text(5)})))
-		content := w.json(w.text(w.r.IntN(500)))
+		content := w.json(w.text(w.r.IntN(cmp.Or(w.most, 500))))
 		if same != "" {
 			content = w.json(same)
 		} else if w.r.IntN(3) == 0 {
@@ -142,7 +144,7 @@ func (w *written) some() (out []Replacement) {
 	return out
 }
 
-func history(seed uint64) *written {
+func someHistory(seed uint64) *written {
 	w := &written{r: rand.New(rand.NewPCG(seed, 7))}
 	for range 1 + w.r.IntN(3) {
 		w.turn()
@@ -200,7 +202,7 @@ func TestOnlyWhatResultsSayIsSetAside(t *testing.T) {
 	t.Parallel()
 	changed := 0
 	for seed := range uint64(10_000) {
-		w := history(seed)
+		w := someHistory(seed)
 		raw, replace := w.body(len(w.parts)), w.some()
 		is, a := edited(t, raw, replace)
 		was, err := ReadBody(raw)
@@ -263,7 +265,7 @@ func TestWithinAnEpochTheBeginningOnlyGrows(t *testing.T) {
 	t.Parallel()
 	sets := 0
 	for seed := range uint64(100) {
-		w := history(seed)
+		w := someHistory(seed)
 		for range 3 {
 			w.turn()
 		}
@@ -504,7 +506,7 @@ func TestAnAgentThatTurnsInACircleIsNoticed(t *testing.T) {
 
 func FuzzReadBody(f *testing.F) {
 	for seed := range uint64(20) {
-		w := history(seed)
+		w := someHistory(seed)
 		f.Add(w.body(len(w.parts)))
 	}
 	f.Add([]byte(`{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":""}]}],"thinking":{}}`))
@@ -543,7 +545,7 @@ func FuzzReadBody(f *testing.F) {
 
 // large is a history of about so many bytes, with a set of results of half of it.
 func large(size int) ([]byte, []Replacement) {
-	w := &written{r: rand.New(rand.NewPCG(3, 4))}
+	w := &written{r: rand.New(rand.NewPCG(3, 4)), most: 6000} // as files and commands are
 	total := 0
 	var set []Replacement
 	for total < size {

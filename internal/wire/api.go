@@ -140,7 +140,7 @@ func (p *Platform) accounts(ctx context.Context, o Options, svc *services) (*ide
 		Life: lifeOf(o.Config.Sessions.Refresh, p.plans), Mail: letters, Confirm: o.Config.Mail.URL != "",
 		Factors: p.store, FactorKey: seal, Keys: p.store, Grants: p.store, Providers: p.store, Administration: p.store,
 		Tenants: o.Config.Accounts.Tenants, SignUpClosed: o.Config.Accounts.SignUp == "closed", Plan: o.Config.Accounts.Plan,
-		PublicURL: cmp.Or(o.Config.PublicURL, o.URL), Forget: svc.files.RemoveHome, Logger: o.Logger,
+		PublicURL: cmp.Or(o.Config.PublicURL, o.URL), Forget: p.leave(svc.files.RemoveHome), Logger: o.Logger,
 	})
 }
 
@@ -190,6 +190,9 @@ func (p *Platform) checks(o Options) map[string]func(context.Context) error {
 	}
 	if p.ping != nil {
 		checks["redis"] = p.ping
+	}
+	if p.intake != nil {
+		checks["palace"] = func(context.Context) error { return p.intake.Health() }
 	}
 	return checks
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"liminal/api"
+	"liminal/internal/capture"
 	"liminal/internal/capture/proxy"
 	"liminal/internal/identity"
 	"liminal/internal/model/observed"
@@ -18,16 +20,22 @@ const palaceHead = 10 * time.Second
 
 // openPalace prepares to take in what the capture proxy keeps of agents; nothing is
 // taken in yet.
-func (p *Platform) openPalace(o Options) {
-	if o.Only != "" {
-		return
+func (p *Platform) openPalace(o Options) error {
+	keys, err := capture.Keys(o.Config.Palace.Keys)
+	if err != nil {
+		return err
 	}
+	p.palace.OpenWith(keys)
 	dir := o.Config.PalaceDir()
+	owner := func(ctx context.Context) (identity.Viewer, error) {
+		return p.store.PalaceOwner(ctx, o.Config.Palace.Owner)
+	}
+	p.palace.Folder = &palace.Folder{Dir: dir, Spool: proxy.SpoolDir(dir), Keys: keys, Owner: owner}
+	if o.Only != "" {
+		return nil
+	}
 	p.intake = palace.NewIntake(palace.IntakeOptions{
-		Dir: dir, Spool: proxy.SpoolDir(dir), Store: p.store, Log: o.Logger,
-		Owner: func(ctx context.Context) (identity.Viewer, error) {
-			return p.store.PalaceOwner(ctx, o.Config.Palace.Owner)
-		},
+		Dir: dir, Spool: proxy.SpoolDir(dir), Store: p.store, Keys: keys, Disk: int64(o.Config.Palace.Disk), Log: o.Logger, Owner: owner,
 		Price: func(model string, u palace.Usage) *float64 {
 			return p.prices.Of(model, observed.Used{Input: u.Input, CacheRead: u.Read, CacheWrite: u.Write5m, CacheWrite1h: u.Write1h, Output: u.Output})
 		},
@@ -35,6 +43,20 @@ func (p *Platform) openPalace(o Options) {
 	})
 	p.planner = palace.NewPlanner(palace.PlannerOptions{Dir: dir, Library: p.palace, Log: o.Logger})
 	p.intake.Grown, p.palace.Grown, p.palace.EpochsOf = p.planner.Grown, p.planner.Grown, p.planner.Epochs
+	p.metrics.Palace(func() telemetry.Palace {
+		var f telemetry.Palace
+		f.Bytes, f.Full = p.intake.Room()
+		f.Taken, f.Refused = p.intake.Counts()
+		return f
+	})
+	return nil
+}
+
+// leave removes what is outside the store of a person whose account is deleted.
+func (p *Platform) leave(home func(context.Context, string) error) func(context.Context, string) error {
+	return func(ctx context.Context, userID string) error {
+		return errors.Join(home(ctx, userID), p.palace.Folder.Forget(userID))
+	}
 }
 
 // charged counts what exchanges cost that were taken in.
@@ -69,11 +91,22 @@ func (p *Platform) startIntake(ctx context.Context) {
 		p.intake.Log.Warn("the capture proxy cannot ask this process for blocks and timelines", "error", err)
 		return
 	}
-	s := &http.Server{Handler: p.palace.Handler(p.intake.Owner), ReadHeaderTimeout: palaceHead}
+	s := &http.Server{Handler: p.palaceSocket(), ReadHeaderTimeout: palaceHead}
 	go func() {
 		if err := s.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			p.intake.Log.Warn("the capture proxy cannot ask this process any more", "error", err)
 		}
 	}()
 	p.closes("the socket of the capture proxy", s.Close)
+}
+
+// palaceSocket answers the owner's programs: the paths of the specification, which the
+// proxy hands on, and what the API has of the capture proxy, for the command line.
+func (p *Platform) palaceSocket() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", p.palace.Handler(p.intake.Owner))
+	mux.HandleFunc("/v1/palace/", palace.For(p.intake.Owner, func(w http.ResponseWriter, r *http.Request, v identity.Viewer) {
+		p.handler.ServeHTTP(w, r.WithContext(api.Entered(r.Context(), v)))
+	}))
+	return mux
 }

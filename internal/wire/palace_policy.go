@@ -8,6 +8,7 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/model/observed"
 	"liminal/internal/palace"
 	"liminal/internal/view"
 )
@@ -16,8 +17,26 @@ import (
 // follow the artifacts of the kind policy.palace.
 func (p *Platform) palaceLibrary() *palace.Library {
 	l := palace.NewLibrary(p.store)
-	l.Policies = policies{p.library}
+	l.Policies, l.Rates = policies{p.library}, p.rates
 	return l
+}
+
+// rates are what a model's tokens cost beside those of its input, by the list of
+// prices.
+func (p *Platform) rates(model string) (usd float64, r view.Price) {
+	const some = 1000 // few enough for no price of long calls
+	of := func(u observed.Used) float64 {
+		if cost := p.prices.Of(model, u); cost != nil {
+			return *cost / some
+		}
+		return 0
+	}
+	if usd = of(observed.Used{Input: some}); usd <= 0 {
+		return 0, r
+	}
+	return usd, view.Price{
+		Read: of(observed.Used{CacheRead: some}) / usd, Write5m: of(observed.Used{CacheWrite: some}) / usd, Write1h: of(observed.Used{CacheWrite1h: some}) / usd, Output: of(observed.Used{Output: some}) / usd,
+	}
 }
 
 // policies gives policies.palace as artifacts.

@@ -140,7 +140,9 @@ func (p *Platform) build(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	p.openPalace(o)
+	if err := p.openPalace(o); err != nil {
+		return err
+	}
 	p.modelName = o.Model.Name()
 	if err := p.openSurfaces(ctx, o); err != nil {
 		return err

@@ -11,6 +11,12 @@ CREATE TABLE palace_sent (
   size        bigint NOT NULL,
   hash        text NOT NULL,
   edits       bytea NOT NULL, -- of the client's body, packed
+  -- What the client's own body should have been charged for; null: that cannot be told.
+  raw_input   bigint,
+  raw_read    bigint,
+  raw_5m      bigint,
+  raw_1h      bigint,
+  raw_usd     double precision,
   PRIMARY KEY (user_id, exchange_id)
 );
 

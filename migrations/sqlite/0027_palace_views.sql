@@ -11,6 +11,12 @@ CREATE TABLE palace_sent (
   size        INTEGER NOT NULL,
   hash        TEXT NOT NULL,
   edits       BLOB NOT NULL, -- of the client's body, packed
+  -- What the client's own body should have been charged for; null: that cannot be told.
+  raw_input   INTEGER,
+  raw_read    INTEGER,
+  raw_5m      INTEGER,
+  raw_1h      INTEGER,
+  raw_usd     REAL,
   PRIMARY KEY (user_id, exchange_id)
 ) STRICT;
 

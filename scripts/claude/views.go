@@ -243,7 +243,15 @@ func (s *stage) asideAre(n int) error {
 	if err != nil {
 		return err
 	}
-	if got := bytes.Count(b.Raw, []byte("[palace: block ")); got != n {
+	got := 0
+	for _, m := range b.Messages {
+		for _, p := range m.Parts {
+			if p.Type == "tool_result" && strings.HasPrefix(view.Said(b.Of(p.Content)), "[palace: block ") {
+				got++
+			}
+		}
+	}
+	if got != n {
 		return fmt.Errorf("%d results are set aside, not %d", got, n)
 	}
 	return nil
@@ -252,7 +260,7 @@ func (s *stage) asideAre(n int) error {
 // viewed plays a session in which a view begins, something is asked back from it, and
 // proxy and platform are killed while it is in force.
 func viewed(ctx context.Context, client, program string, env []string) error {
-	up := &capturetest.Upstream{Next: rounds(3), Binding: &capturetest.Binding{}}
+	up := &capturetest.Upstream{Next: rounds(3), Binding: &capturetest.Binding{}, Cache: &capturetest.PrefixCache{}}
 	s, done, err := newStage(ctx, client, program, env, up, up)
 	if err != nil {
 		return err
@@ -292,7 +300,32 @@ func viewed(ctx context.Context, client, program string, env []string) error {
 	if err != nil {
 		return err
 	}
-	return s.sentWholly(all)
+	if err := s.sentWholly(all); err != nil {
+		return err
+	}
+	return s.saved()
+}
+
+// saved tells what the session cost in its view, and what it would have without.
+func (s *stage) saved() error {
+	var seen struct {
+		Saved struct {
+			Exchanges int
+			Paid      *float64 `json:"paid_usd"`
+			Raw       *float64 `json:"raw_usd"`
+			Low       *float64 `json:"low_usd"`
+			High      *float64 `json:"high_usd"`
+		}
+	}
+	if err := s.ask("GET", "/v1/palace/lineages/"+s.plan.Lineage+"/view", nil, &seen); err != nil {
+		return err
+	}
+	f := seen.Saved
+	if f.Exchanges == 0 || f.Paid == nil || f.Raw == nil || f.Low == nil {
+		return fmt.Errorf("the ledger cannot tell what the view saved: %+v", f)
+	}
+	fmt.Printf("%d requests in the view cost $%.4f; without it they would have cost $%.4f (%.4f to %.4f)\n", f.Exchanges, *f.Paid, *f.Raw, *f.Low, *f.High)
+	return nil
 }
 
 // recalled has the agent ask back what is set aside.

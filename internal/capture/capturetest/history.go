@@ -37,8 +37,9 @@ func (h *History) Answered(message []byte) (uses []Use, err error) {
 	if err := json.Unmarshal(message, &m); err != nil || m.Type != "message" {
 		return nil, fmt.Errorf("no message: %s (%w)", message, err)
 	}
-	h.messages = append(h.messages, map[string]any{"role": "assistant", "content": m.Content})
+	content := []any{}
 	for _, p := range m.Content {
+		content = append(content, p)
 		if p["type"] == "tool_use" {
 			u := Use{}
 			u.ID, _ = p["id"].(string)
@@ -47,6 +48,7 @@ func (h *History) Answered(message []byte) (uses []Use, err error) {
 			uses = append(uses, u)
 		}
 	}
+	h.messages = append(h.messages, map[string]any{"role": "assistant", "content": content})
 	return uses, nil
 }
 

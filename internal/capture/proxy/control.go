@@ -55,6 +55,7 @@ type lease struct {
 type Granted struct {
 	Address  string `json:"address"`
 	Upstream string `json:"upstream"`
+	OpenAI   string `json:"openai_upstream"` // of what lies below OpenAIPath
 	Version  string `json:"version"`
 }
 
@@ -65,6 +66,7 @@ type Status struct {
 	Started time.Time     `json:"started"`
 	Traffic Counts        `json:"traffic"`
 	Spool   capture.Stats `json:"spool"`
+	Sealed  bool          `json:"encrypted"` // what is kept, with PALACE_KEYS
 	Runs    []Run         `json:"runs"`
 }
 
@@ -83,11 +85,11 @@ func (c *control) routes() http.Handler {
 }
 
 func (c *control) granted() Granted {
-	return Granted{Address: c.address, Upstream: c.options.Upstream, Version: c.options.Version}
+	return Granted{Address: c.address, Upstream: c.options.Upstream, OpenAI: c.options.OpenAI, Version: c.options.Version}
 }
 
 func (c *control) status(w http.ResponseWriter, _ *http.Request) {
-	s := Status{Granted: c.granted(), PID: os.Getpid(), Started: c.started, Traffic: c.proxy.Counts(), Spool: c.spool.Stats(), Runs: []Run{}}
+	s := Status{Granted: c.granted(), PID: os.Getpid(), Started: c.started, Traffic: c.proxy.Counts(), Spool: c.spool.Stats(), Sealed: c.options.Keys != nil, Runs: []Run{}}
 	c.mu.Lock()
 	for l := range c.leases {
 		s.Runs = append(s.Runs, Run{l.Agent, l.PID, l.Started})

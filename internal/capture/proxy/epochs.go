@@ -204,6 +204,7 @@ func (v *viewer) open(c *viewed, plan *view.Plan, b *view.Body, cold bool) *forw
 		v.log.Error("an epoch does not begin", "client", c.key, "error", err)
 		return nil
 	}
+	f.Opens = true
 	v.counts.opened.Add(1)
 	v.log.Info("an epoch of a view began", "client", c.key, "epoch", next.Number, "why", next.Why, "set_aside", len(next.Replace))
 	return f

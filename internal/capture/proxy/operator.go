@@ -69,6 +69,11 @@ func (c *control) own() *http.ServeMux {
 	return mux
 }
 
+// Platform speaks to the platform on a folder, if one runs there.
+func Platform(dir string) *http.Client {
+	return &http.Client{Transport: socketTransport(dir, platformSocket)}
+}
+
 // ListenPlatform opens the socket at which a platform answers. One that lies there is
 // of a platform which has ended, or ends to be asked.
 func ListenPlatform(ctx context.Context, dir string) (net.Listener, error) {

@@ -33,6 +33,7 @@ const (
 // Proxy is the handler. Make one with New.
 type Proxy struct {
 	upstream *url.URL
+	openAI   *url.URL // of what lies below OpenAIPath; nil: that is upstream's too
 	recorder capture.Recorder
 	tokens   *Tokens
 	log      *slog.Logger
@@ -119,7 +120,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	agent, token, refusal := p.tokens.admit(r)
 	if refusal != nil {
 		p.refused.Add(1)
-		refusal.write(w)
+		refusal.of(r.URL.Path).write(w)
 		return
 	}
 	if agent.operator && p.own != nil {
@@ -191,11 +192,9 @@ type passing struct {
 // rewrite addresses a request to the backend, and leaves the rest of it alone.
 func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
 	out := r.Out
-	out.URL.Scheme, out.URL.Host, out.Host = p.upstream.Scheme, p.upstream.Host, p.upstream.Host
-	if base := p.upstream.EscapedPath(); base != "" {
-		path := base + r.In.URL.EscapedPath()
-		out.URL.Path, out.URL.RawPath = p.upstream.Path+r.In.URL.Path, path
-	}
+	upstream, asked := p.backend(r.In.URL)
+	out.URL.Scheme, out.URL.Host, out.Host = upstream.Scheme, upstream.Host, upstream.Host
+	out.URL.Path, out.URL.RawPath = upstream.Path+asked.Path, upstream.EscapedPath()+asked.EscapedPath()
 	// ReverseProxy takes these for its own business.
 	out.URL.RawQuery = r.In.URL.RawQuery
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
@@ -233,20 +232,27 @@ func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // whoever asked is gone
 	}
-	p.log.Warn("the backend cannot be reached", "upstream", p.upstream.Redacted(), "error", err.Error())
-	refuse(http.StatusBadGateway, "api_error", fmt.Sprintf("liminald palace: the backend %s cannot be reached (%v); PALACE_UPSTREAM names it", p.upstream.Redacted(), err)).write(w)
+	upstream, named := p.upstream, "PALACE_UPSTREAM"
+	if p.openAI != nil && speaksOpenAI(x.head.Path) {
+		upstream, named = p.openAI, "PALACE_OPENAI_UPSTREAM"
+	}
+	p.log.Warn("the backend cannot be reached", "upstream", upstream.Redacted(), "error", err.Error())
+	refuse(http.StatusBadGateway, "api_error", fmt.Sprintf("liminald palace: the backend %s cannot be reached (%v); %s names it", upstream.Redacted(), err, named)).of(x.head.Path).write(w)
 }
 
 // refusal is an answer of our own, in the backend's form.
 type refusal struct {
 	status        int
 	kind, message string
+	openAI        bool
 }
 
-func refuse(status int, kind, message string) *refusal { return &refusal{status, kind, message} }
+func refuse(status int, kind, message string) *refusal {
+	return &refusal{status: status, kind: kind, message: message}
+}
 
 func (r *refusal) write(w http.ResponseWriter) {
-	body, err := json.Marshal(map[string]any{"type": "error", "error": map[string]string{"type": r.kind, "message": r.message}})
+	body, err := json.Marshal(r.body())
 	if err != nil {
 		panic(err) // two strings
 	}

@@ -90,7 +90,7 @@ func (r *rig) kept() (all []*capture.Exchange) {
 	r.t.Helper()
 	r.stop()
 	r.close()
-	for e, err := range capture.Exchanges(SpoolDir(r.dir), func(capture.Request) bool { return true }) {
+	for e, err := range capture.Exchanges(SpoolDir(r.dir), nil, func(capture.Request) bool { return true }) {
 		if err != nil {
 			r.t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"liminal/internal/capture"
 	"liminal/internal/filelock"
+	"liminal/internal/vault"
 )
 
 const (
@@ -37,8 +38,12 @@ type Options struct {
 	Address string
 	// Upstream is the backend, whose own address must be another.
 	Upstream string
+	// OpenAI is that of requests below OpenAIPath; "": they have none of their own.
+	OpenAI string
 	// Memory and Disk bound the spool, in bytes.
 	Memory, Disk int64
+	// Keys seal what is kept; nil: it is plain.
+	Keys *vault.Ring
 	// Idle, unless 0, ends the proxy when no command has held it for so long and
 	// nothing passes: it was started by one.
 	Idle    time.Duration
@@ -55,6 +60,12 @@ func Serve(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	var openAI *url.URL
+	if o.OpenAI != "" {
+		if openAI, err = url.Parse(o.OpenAI); err != nil {
+			return err
+		}
+	}
 	if err := makeFolder(o.Dir); err != nil {
 		return err
 	}
@@ -67,7 +78,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	spool, err := capture.Open(capture.Options{Dir: SpoolDir(o.Dir), Memory: o.Memory, Disk: o.Disk, Log: o.Log})
+	spool, err := capture.Open(capture.Options{Dir: SpoolDir(o.Dir), Memory: o.Memory, Disk: o.Disk, Keys: o.Keys, Log: o.Log})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -86,7 +97,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	c.proxy.own = c.own()
+	c.proxy.own, c.proxy.openAI = c.own(), openAI
 	c.proxy.View(o.Dir)
 	quiet := slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
 	public := &http.Server{Handler: c.proxy, ReadHeaderTimeout: headLimit, ErrorLog: quiet}

@@ -57,7 +57,7 @@ func TestATokenEndsWithTheCommandThatHoldsTheProxy(t *testing.T) {
 	token := NewToken()
 	ctx, end := context.WithCancel(t.Context())
 	g, held, err := Hold(ctx, dir, token, Agent{Name: "claude", Project: "p"})
-	if err != nil || g != (Granted{address, upstream, "v"}) {
+	if err != nil || g != (Granted{Address: address, Upstream: upstream, Version: "v"}) {
 		t.Fatal(g, err)
 	}
 	c := plainClient(t)

@@ -192,6 +192,19 @@ func (t *Tokens) admit(r *http.Request) (Agent, string, *refusal) {
 	return agent, token, nil
 }
 
+// Guarded lets requests with one token through to a handler, and no page of a browser,
+// as a proxy does. The token is taken out of them.
+func Guarded(token string, next http.Handler) http.Handler {
+	t := &Tokens{granted: map[string]Agent{hashOf(token): {}}, more: make(chan struct{})}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, _, refusal := t.admit(r); refusal != nil {
+			refusal.of(r.URL.Path).write(w)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 func refuseToken() *refusal {
 	return refuse(http.StatusUnauthorized, "authentication_error", "liminald palace: a token is needed, and this is none that is known here; `liminald palace run -- COMMAND` gives the command one, `liminald palace env NAME` prints one")
 }
@@ -244,11 +257,17 @@ func RemoveToken(dir, name string) error {
 	return err
 }
 
+// LastingAgent is one whose token lasts.
+type LastingAgent struct {
+	Agent
+	Made time.Time `json:"made"`
+}
+
 // Lasting are the agents whose tokens last.
-func Lasting(dir string) (agents []Agent, err error) {
+func Lasting(dir string) (agents []LastingAgent, err error) {
 	list, err := readTokens(filepath.Join(dir, tokensFile))
 	for _, l := range list {
-		agents = append(agents, l.Agent)
+		agents = append(agents, LastingAgent{l.Agent, l.Made})
 	}
 	return agents, err
 }

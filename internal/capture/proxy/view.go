@@ -98,7 +98,7 @@ func newViewer(dir string, log *slog.Logger) *viewer {
 func (v *viewer) forward(r capture.Request, token string, body []byte) *forwarded {
 	path := strings.TrimSuffix(r.Path, "/")
 	counts := strings.HasSuffix(path, "/messages/count_tokens")
-	if r.Method != http.MethodPost || !counts && !strings.HasSuffix(path, "/messages") {
+	if r.Method != http.MethodPost || speaksOpenAI(path) || !counts && !strings.HasSuffix(path, "/messages") {
 		return nil
 	}
 	c := v.client(r, body)

@@ -31,6 +31,8 @@ type talk struct {
 	says   func(n int, u capturetest.Use) string // a tool; nil: something long
 	ran    int
 	uses   []capturetest.Use
+
+	answers [][]byte // of messages
 }
 
 func talking(t *testing.T, up *capturetest.Upstream) *talk {
@@ -72,6 +74,7 @@ func (k *talk) turn(text string) {
 		if status != 200 {
 			k.t.Fatalf("%d %s", status, answer)
 		}
+		k.answers = append(k.answers, answer)
 		uses, err := k.Answered(answer)
 		if err != nil {
 			k.t.Fatal(err)

@@ -65,6 +65,9 @@ INSERT INTO palace_event (id, user_id, who, what, why, made_at) SELECT gen_rando
 INSERT INTO palace_cost (user_id, exchange_id, kind, model, at, day, input, cache_read, write_5m, write_1h, output, list_price, place, reason, missed) SELECT user_id, id, 'main', 'm', now(), '2026-11-28', 1, 1, 1, 1, 1, false, '', '', 0 FROM palace_exchange;
 INSERT INTO palace_cache (user_id, state) SELECT user_id, '\x00' FROM palace_agent;
 INSERT INTO palace_prompt (lineage_id, user_id, state) SELECT id, user_id, '\x00' FROM palace_lineage;
+INSERT INTO palace_part (user_id, chunk, block_id) SELECT user_id, chunk, id FROM palace_block;
+INSERT INTO palace_segment (user_id, name, taken_at) SELECT user_id, 's', now() FROM palace_agent;
+INSERT INTO palace_key (user_id, sealed) SELECT user_id, '\x00' FROM palace_agent;
 INSERT INTO surface_count (surface, hour_bucket) VALUES ('paliadin', now());
 INSERT INTO person_numbers (user_id, numbers) SELECT id, '{}' FROM app_user;
 INSERT INTO audit_event (by_id, what, user_id) SELECT id, 'user.changed', id FROM app_user;`

@@ -96,11 +96,12 @@ func open(ctx context.Context, path string, o Options, have []migrations.Migrati
 	return db, nil
 }
 
-// dsn escapes the path: a question mark in a folder's name is a name.
+// dsn escapes the path: a question mark in a folder's name is a name. What is deleted
+// is overwritten: people are told that it is gone.
 func dsn(path, sync string) string {
 	u := url.URL{Path: path}
 	return "file:" + u.EscapedPath() + "?_pragma=busy_timeout(10000)&_pragma=synchronous(" + sync + ")" +
-		"&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=cache_size(-16000)"
+		"&_pragma=foreign_keys(1)&_pragma=secure_delete(1)&_pragma=temp_store(memory)&_pragma=cache_size(-16000)"
 }
 
 func (db *DB) connect(ctx context.Context, readers int, have []migrations.Migration) error {
@@ -289,6 +290,25 @@ func (db *DB) tidy(ctx context.Context, quiet time.Duration) {
 			db.checkpoint(ctx)
 		}
 	}
+}
+
+// Settle implements store.Settler: the log, in which the pages are as they were before,
+// is folded into the file and emptied. Readers of an older snapshot are waited for.
+func (db *DB) Settle(ctx context.Context) error {
+	return db.with(ctx, db.writer, func(c *conn) error {
+		for {
+			var busy, pages, folded int
+			err := c.sql.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &folded)
+			if err != nil || busy == 0 {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("the write-ahead log could not be emptied, for somebody reads an older state: %w", ctx.Err())
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	})
 }
 
 func (db *DB) checkpoint(ctx context.Context) {

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/palace"
 	"liminal/internal/store"
+	"liminal/internal/vault"
 )
 
 // Palace proves palace.Store and palace.Records, by taking a spool in.
@@ -29,8 +31,14 @@ func Palace(t *testing.T, open Open) {
 	t.Run("a display id is freed with its block, and lowest first", func(t *testing.T) { palaceDisplay(t, open) })
 	t.Run("nothing of it is another person's", func(t *testing.T) { palaceStranger(t, open) })
 	t.Run("the paths of the specification answer as it says", func(t *testing.T) { palaceSeed(t, open) })
+	t.Run("what is erased is nowhere any more, and the rest stays", func(t *testing.T) { palaceErases(t, open) })
+	t.Run("a history is erased with all that was said in it", func(t *testing.T) { palaceErasesAll(t, open) })
+	t.Run("what is put away makes room, then contents are left out", func(t *testing.T) { palaceRoom(t, open) })
+	t.Run("a segment goes a day after it was taken in, and not before", func(t *testing.T) { palaceSegments(t, open) })
+	t.Run("with keys contents open with them only, and a key can be changed", func(t *testing.T) { palaceKeys(t, open) })
 	t.Run("what a view made of a request is there to the byte, and so are its epochs", func(t *testing.T) { palaceSent(t, open) })
 	t.Run("requests beside the history are in none", func(t *testing.T) { palaceBeside(t, open) })
+	t.Run("OpenAI's protocol", func(t *testing.T) { palaceOpenAI(t, open) })
 	t.Run("what an exchange cost is told, and why the cache was missed", func(t *testing.T) { palaceCosts(t, open) })
 }
 
@@ -44,6 +52,9 @@ type spooled struct {
 	spool  *capture.Spool
 	intake *palace.Intake
 	price  palace.PriceFunc
+	keys   *vault.Ring
+	disk   int64
+	now    func() time.Time
 	n      int
 }
 
@@ -57,7 +68,7 @@ func newSpooled(t testing.TB, open Open) *spooled {
 // write begins a writer of the spool; the one before is as if it had been killed.
 func (p *spooled) write() {
 	p.t.Helper()
-	s, err := capture.Open(capture.Options{Dir: p.dir, Memory: 64 << 20, Disk: 1 << 30, Log: slog.New(slog.DiscardHandler)})
+	s, err := capture.Open(capture.Options{Dir: p.dir, Memory: 64 << 20, Disk: 1 << 30, Keys: p.keys, Log: slog.New(slog.DiscardHandler)})
 	need(p.t, err)
 	p.spool = s
 	p.t.Cleanup(func() { _ = s.Close(context.Background()) })
@@ -70,6 +81,7 @@ type passed struct {
 	header              http.Header
 	unended, cut        bool
 	at                  time.Time // zero: now
+	path, kind          string    // "": of a stream of messages
 	sent                *capture.Sent
 }
 
@@ -91,12 +103,12 @@ func (p *spooled) say(s passed) string {
 		s.at = time.Now()
 	}
 	r := p.spool.Begin(capture.Request{
-		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: s.at, Method: "POST", Path: "/v1/messages", Query: "beta=true", Header: h, Size: int64(len(s.body)),
+		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: s.at, Method: "POST", Path: cmp.Or(s.path, "/v1/messages"), Query: "beta=true", Header: h, Size: int64(len(s.body)),
 	}, []byte(s.body))
 	if s.sent != nil {
 		r.Sent(*s.sent, []byte(s.body))
 	}
-	r.Answer(200, http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}, "Request-Id": {fmt.Sprintf("req_%d", p.n)}})
+	r.Answer(200, http.Header{"Content-Type": {cmp.Or(s.kind, "text/event-stream; charset=utf-8")}, "Request-Id": {fmt.Sprintf("req_%d", p.n)}})
 	for piece := range strings.SplitAfterSeq(s.answer, "\n\n") {
 		r.Chunk([]byte(piece))
 	}
@@ -113,13 +125,17 @@ func (p *spooled) say(s passed) string {
 func (p *spooled) take() {
 	p.t.Helper()
 	need(p.t, p.spool.Close(p.t.Context()))
-	i := palace.NewIntake(palace.IntakeOptions{
-		Dir: filepath.Join(p.dir, "intake"), Spool: p.dir, Store: p.store, Log: slog.New(slog.DiscardHandler), Owner: func(context.Context) (identity.Viewer, error) { return p.v, nil },
-		Price: p.price,
-	})
-	need(p.t, i.All(p.t.Context()))
-	p.intake = i
+	need(p.t, p.tryIntake())
 	p.write()
+}
+
+func (p *spooled) owner(context.Context) (identity.Viewer, error) { return p.v, nil }
+
+func (p *spooled) tryIntake() error {
+	p.intake = palace.NewIntake(palace.IntakeOptions{
+		Dir: filepath.Join(p.dir, "intake"), Spool: p.dir, Store: p.store, Keys: p.keys, Disk: p.disk, Now: p.now, Log: slog.New(slog.DiscardHandler), Owner: p.owner, Price: p.price,
+	})
+	return p.intake.All(p.t.Context())
 }
 
 // events are an answer as its stream.

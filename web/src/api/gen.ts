@@ -2675,6 +2675,24 @@ export interface PagePalaceEvent {
   next_cursor: string | null;
 }
 
+export interface PagePalaceBlock {
+  data: PalaceBlock[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PagePalaceEpoch {
+  data: PalaceEpoch[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PagePalaceEvent {
+  data: PalaceEvent[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
 export interface PagePalaceExchange {
   data: PalaceExchange[];
   /** opaque; null on the last page */
@@ -2808,6 +2826,8 @@ export interface PalaceBlock {
   created_at: string;
   deleted_at: string | null;
   display_id: number | null;
+  erased_at: string | null;
+  erased_by?: string;
   exchange: string;
   form: string;
   generation: number;
@@ -2858,11 +2878,13 @@ export interface PalaceContent {
   archived_at: string | null;
   block_type: string;
   channels: string[];
-  /** its JSON; of a stream, what its events make together */
+  /** its JSON without the secrets that were found in it; of a stream, what its events make together; null: it was erased */
   content: unknown;
   created_at: string;
   deleted_at: string | null;
   display_id: number | null;
+  erased_at: string | null;
+  erased_by?: string;
   exchange: string;
   form: string;
   generation: number;
@@ -2961,6 +2983,14 @@ export interface PalaceEpoch {
 export interface PalaceEpochInputBody {
   /** false: leave it to the policy again */
   open: boolean;
+}
+
+export interface PalaceErasure {
+  blocks: number;
+  bytes: number;
+  chunks: number;
+  exchanges: number;
+  spool_records: number;
 }
 
 export interface PalaceEvent {
@@ -3097,6 +3127,8 @@ export interface PalaceLineageView {
   /** the artifact that the history follows; none: the policy that ships */
   policy_id?: string;
   policy_version: number;
+  /** what requests in a view cost, and what the client's own would have */
+  saved: PalaceSaved;
 }
 
 export interface PalaceMark {
@@ -3133,6 +3165,14 @@ export interface PalaceRulerFigure {
   p50: number;
   p90: number;
   told: boolean;
+}
+
+export interface PalaceSaved {
+  exchanges: number;
+  high_usd: number | null;
+  low_usd: number | null;
+  paid_usd: number | null;
+  raw_usd: number | null;
 }
 
 export interface PalaceStarInputBody {
@@ -3816,7 +3856,7 @@ export interface Run {
   id: string;
   /** of a workflow or a tool by itself; told of a single run */
   input?: Record<string, unknown>;
-  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train';
+  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train' | 'palace';
   /** another person's: what was said, given and found is left out */
   limited?: boolean;
   /** where it stands; missing: it has not begun, or it is over */
@@ -3933,6 +3973,8 @@ export interface Segment {
 
 export interface Sent {
   epoch: number;
+  raw_usage?: Usage;
+  raw_usd?: number;
   refused?: string;
   sha256: string;
   size: number;
@@ -5195,6 +5237,28 @@ export interface Ops {
     };
     data: Nothing;
   };
+  /** Erase everything that an agent said, in its histories and beside them */
+  erasePalaceAgent: {
+    path: {
+      /** the small number of it */
+      agent_id: number;
+    };
+    data: PalaceErasure;
+  };
+  /** Erase what a block says, wherever it was sent; its row and its hash stay */
+  erasePalaceBlock: {
+    path: {
+      id: string;
+    };
+    data: PalaceErasure;
+  };
+  /** Erase everything that one history said */
+  erasePalaceLineage: {
+    path: {
+      id: string;
+    };
+    data: PalaceErasure;
+  };
   /** What may be uploaded */
   fileLimits: {
     data: Allowance;
@@ -5432,7 +5496,7 @@ export interface Ops {
       artifact_id?: string;
       /** next_cursor of the page before */
       cursor?: string;
-      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train';
+      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster' | 'train' | 'palace';
       limit?: number;
       status?: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
     };
@@ -6175,6 +6239,9 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   endConnection: ['DELETE', '/v1/connections/{name}'],
   endOtherSessions: ['DELETE', '/v1/auth/sessions'],
   endSession: ['DELETE', '/v1/auth/sessions/{id}'],
+  erasePalaceAgent: ['POST', '/v1/palace/agents/{agent_id}/erase'],
+  erasePalaceBlock: ['POST', '/v1/palace/blocks/{id}/erase'],
+  erasePalaceLineage: ['POST', '/v1/palace/lineages/{id}/erase'],
   fileLimits: ['GET', '/v1/files/limits'],
   forgetLearnt: ['POST', '/v1/learning/forget'],
   getTraining: ['GET', '/v1/training/{id}'],

@@ -3,8 +3,9 @@ import { Link } from 'wouter';
 import type { Example, Report, Two } from '../api/changes.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
-import { arrow, difference, toneOf, when, type Unit } from './figures.ts';
+import { arrow, difference, toneOf, when, written, type Unit } from './figures.ts';
 import { SideBySide } from './SideBySide.tsx';
+import { useViewWords } from './viewWords.ts';
 
 /** What a rehearsal over recorded runs showed of one change (CFG-11). */
 export function Rehearsal({ report }: { report: Report }) {
@@ -12,7 +13,7 @@ export function Rehearsal({ report }: { report: Report }) {
   if (report.sample.taken === 0) return <p className="hint">{words.noRecordings}</p>;
   return (
     <div className="rehearsal">
-      <Figures report={report} />
+      {report.views ? <Views views={report.views} /> : <Figures report={report} />}
       <Places report={report} />
       <Examples report={report} />
       <Calls title={words.byTool} calls={report.by_tool} />
@@ -75,6 +76,28 @@ function Figures({ report }: { report: Report }) {
   );
 }
 
+/** What a changed policy of views would have done with recorded histories. */
+function Views({ views }: { views: NonNullable<Report['views']> }) {
+  const words = useViewWords();
+  const locale = useStore(language);
+  return (
+    <>
+      <dl className="figures">
+        <Single name={words.viewDiffer} value={views.differ} of={views.histories} />
+        <Figure name={words.viewEpochs} two={views.epochs} />
+        <Figure name={words.viewResults} two={views.results} />
+        <Figure name={words.viewTokens} two={views.tokens} />
+        <Figure name={words.viewRegret} two={views.regret} unit="share" less />
+        <Figure name={words.viewInvalid} two={views.invalid} less />
+        <Figure name={words.viewThinking} two={views.thinking} less />
+        <Figure name={words.viewCost} two={views.usd} unit="usd" less />
+      </dl>
+      <p className="hint">{views.told ? words.viewRange(written(views.low_usd, 'usd', locale), written(views.high_usd, 'usd', locale)) : words.viewUntold}</p>
+      {views.as_view && <p className="hint">{words.viewAsView}</p>}
+    </>
+  );
+}
+
 function Places({ report }: { report: Report }) {
   const words = useWords();
   const places = report.places ?? [];
@@ -111,7 +134,7 @@ function Examples({ report }: { report: Report }) {
       <ul className="examples">
         {all[kind]!.map((example) => (
           <li key={example.run_id}>
-            <OneExample example={example} />
+            <OneExample example={example} ofRun={!report.views} />
           </li>
         ))}
       </ul>
@@ -119,7 +142,8 @@ function Examples({ report }: { report: Report }) {
   ));
 }
 
-function OneExample({ example }: { example: Example }) {
+/** One recorded run, or a history of an agent, on both sides. */
+function OneExample({ example, ofRun }: { example: Example; ofRun: boolean }) {
   const words = useWords();
   const locale = useStore(language);
   return (
@@ -129,7 +153,7 @@ function OneExample({ example }: { example: Example }) {
       </summary>
       {example.message && <p className="hint">{example.message}</p>}
       <SideBySide old={example.old ?? []} now={example.new ?? []} part={example.part} />
-      <Link href={`/operate/runs/${example.run_id}`}>{words.openRun}</Link>
+      {ofRun && <Link href={`/operate/runs/${example.run_id}`}>{words.openRun}</Link>}
     </details>
   );
 }

@@ -10,7 +10,7 @@ import { when } from './figures.ts';
 import { Chooser, Listing } from './Listing.tsx';
 import { Pills, useAdmin } from './parts.tsx';
 
-const kinds = ['chat', 'graph', 'ingest', 'tool', 'patch', 'architect', 'cluster', 'train'] as const;
+const kinds = ['chat', 'graph', 'ingest', 'tool', 'patch', 'architect', 'cluster', 'train', 'palace'] as const;
 const statuses = ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled'] as const;
 
 /** Runs, latest first: one's own, or for an administrator everybody's. */

@@ -30,6 +30,7 @@ export function blockFixture(of: Partial<Block> = {}): Block {
     created_at: '2026-11-28T12:00:00Z',
     deleted_at: null,
     archived_at: null,
+    erased_at: null,
     ...of,
   };
 }
