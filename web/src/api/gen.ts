@@ -2675,24 +2675,6 @@ export interface PagePalaceEvent {
   next_cursor: string | null;
 }
 
-export interface PagePalaceBlock {
-  data: PalaceBlock[];
-  /** opaque; null on the last page */
-  next_cursor: string | null;
-}
-
-export interface PagePalaceEpoch {
-  data: PalaceEpoch[];
-  /** opaque; null on the last page */
-  next_cursor: string | null;
-}
-
-export interface PagePalaceEvent {
-  data: PalaceEvent[];
-  /** opaque; null on the last page */
-  next_cursor: string | null;
-}
-
 export interface PagePalaceExchange {
   data: PalaceExchange[];
   /** opaque; null on the last page */
