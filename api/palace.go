@@ -195,16 +195,16 @@ func (s *server) palaceBlock(ctx context.Context, in *ByID) (PalaceContent, erro
 	if err != nil {
 		return PalaceContent{}, err
 	}
-	content := json.RawMessage("null")
-	if b.ErasedAt == nil {
-		c, err := s.Palace.Content(ctx, viewerOf(ctx), b)
-		if err != nil {
-			return PalaceContent{}, err
-		}
-		content = c.JSON
-	}
 	places, err := s.Palace.PalaceAppearances(ctx, viewerOf(ctx), in.ID)
-	return PalaceContent{PalaceBlock{b}, content, append([]palace.Appearance{}, places...)}, err
+	out := PalaceContent{PalaceBlock{b}, json.RawMessage("null"), append([]palace.Appearance{}, places...)}
+	if err != nil || b.ErasedAt != nil {
+		return out, err
+	}
+	c, err := s.Palace.Content(ctx, viewerOf(ctx), b)
+	if c.JSON != nil {
+		out.Content = c.JSON
+	}
+	return out, err
 }
 
 func (s *server) palaceBlockRaw(ctx context.Context, in *ByID) (func(http.ResponseWriter, *http.Request), error) {

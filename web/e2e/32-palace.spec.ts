@@ -39,7 +39,7 @@ test('what agents said is looked at from all of them down to one request', async
   await expect(rail.getByRole('heading')).toHaveText(['Turn 1', 'Turn 2']);
   await accessible(page, 'a timeline');
   await shot(page, 'timeline');
-  const found = page.getByRole('searchbox');
+  const found = page.getByRole('searchbox', { name: 'Find in labels' });
   await found.fill('a-tool-ran');
   await expect(rail.getByRole('listitem')).toHaveCount(2); // its turn, and it
   await rail.getByRole('link').first().focus();
@@ -80,7 +80,7 @@ test('what agents said is looked at from all of them down to one request', async
   await page.keyboard.press('End');
   await expect(rail.getByRole('link', { name: /^\{"command"/ })).toBeFocused();
   expect(await rail.getByRole('listitem').count()).toBeLessThan(100);
-  await page.getByRole('searchbox').fill('line 9876');
+  await page.getByRole('searchbox', { name: 'Find in labels' }).fill('line 9876');
   await expect(rail.getByRole('listitem')).toHaveCount(2);
 
   // An answer as the events it came in.

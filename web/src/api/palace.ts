@@ -2,8 +2,8 @@
 
 import { useEffect } from 'react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { address, ask, type Body, type Data } from './ask.ts';
-import { authorized, dataOf } from './call.ts';
+import { ask, type Body, type Data } from './ask.ts';
+import { authorized } from './call.ts';
 import { Failure } from './failure.ts';
 import { queryClient } from './queries.ts';
 import type * as gen from './gen.ts';
@@ -21,13 +21,7 @@ export type Epoch = Data<'palaceEpochs'>['data'][number];
 export type Plan = LineageView['plan'];
 export type Costs = gen.PalaceCosts;
 
-/** What was paid, and what would have been without a view. */
-export interface Saved {
-  paid_usd: number | null;
-  raw_usd: number | null;
-  low_usd: number | null;
-  high_usd: number | null;
-}
+export type Saved = Omit<gen.PalaceSaved, 'exchanges'>;
 
 export type Miss = gen.PalaceMissed;
 export type Event = gen.PalaceEvent;
@@ -192,7 +186,7 @@ export async function setKeep(id: string, keep: boolean | null): Promise<void> {
 
 /** Takes what a block says away, for good. */
 export async function erase(id: string): Promise<void> {
-  await dataOf('POST', address('/v1/palace/blocks/{id}/erase', { id }), {});
+  await ask('erasePalaceBlock', { path: { id } });
   await changed();
 }
 

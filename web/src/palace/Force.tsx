@@ -25,7 +25,7 @@ export function Force({ lineage, view }: { lineage: string; view: LineageView })
     <div className="force">
       <p>{words.mode[view.mode] ?? view.mode}</p>
       <p className="hint">{view.policy_id ? <Link href={`/artifacts/${view.policy_id}`}>{words.policyOwn(view.policy_version)}</Link> : words.policyShipped}</p>
-      <SavedLine saved={(view as LineageView & { saved?: Saved }).saved} />
+      <SavedLine saved={view.saved} />
       {view.mode !== 'off' && <p className="hint">{planned}</p>}
       {list.length > 0 && (
         <p className="hint">
@@ -71,10 +71,10 @@ export function Force({ lineage, view }: { lineage: string; view: LineageView })
 }
 
 /** What the views of a history saved so far, with its range; less than nothing where they cost more. */
-function SavedLine({ saved }: { saved: Saved | undefined }) {
+function SavedLine({ saved }: { saved: Saved }) {
   const words = usePalaceWords();
   const locale = useStore(language);
-  if (!saved || saved.paid_usd === null || saved.raw_usd === null) return null;
+  if (saved.paid_usd === null || saved.raw_usd === null) return null;
   const { paid_usd: paid, raw_usd: raw, low_usd: low, high_usd: high } = saved;
   const told = low !== null && high !== null;
   return (
