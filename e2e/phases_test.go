@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,10 +28,21 @@ const noNetwork = "E2E_WITHOUT_NETWORK"
 // Requirements: OPS-11
 func TestEachPhaseOfThePlanRunsWithoutAModelAndWithoutANetwork(t *testing.T) {
 	t.Parallel()
-	if os.Getenv(noNetwork) != "" { // this is the process in the network of its own
-		cutOff(t)
+	if inOwnNetwork(t) {
+		stays := nothingLeaves(t)
 		phases(t)
-		return
+		stays()
+	}
+}
+
+// inOwnNetwork has a test played in a process with a network of its own, of which only
+// the loopback is there, and reports whether this is that process. Where the machine
+// allows no such network, it is this one, in the network there is.
+func inOwnNetwork(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(noNetwork) != "" {
+		cutOff(t)
+		return true
 	}
 	storetest.Long(t, "it starts the real program")
 	path, err := binary()
@@ -48,12 +60,55 @@ func TestEachPhaseOfThePlanRunsWithoutAModelAndWithoutANetwork(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EINVAL) {
 		t.Logf("this machine gives no network of its own: %v", err)
-		phases(t)
-		return
+		return true
 	}
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return false
+}
+
+// nothingLeaves returns a check that nobody has tried since to reach what is not on this
+// machine, be it by a name: the kernel of a network of its own counts what it had no way
+// for. In the network there is, others do so as well.
+func nothingLeaves(t *testing.T) (check func()) {
+	t.Helper()
+	if os.Getenv(noNetwork) == "" {
+		return func() {}
+	}
+	before := notRouted(t)
+	return func() {
+		t.Helper()
+		if n := notRouted(t) - before; n != 0 {
+			t.Errorf("%d packets were to leave the machine", n)
+		}
+	}
+}
+
+// notRouted counts the packets that this network had no way for.
+func notRouted(t *testing.T) (n int) {
+	t.Helper()
+	four, err := os.ReadFile("/proc/self/net/snmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(four), "\n")
+	for i, name := range strings.Fields(lines[0]) {
+		if name == "OutNoRoutes" {
+			n, err = strconv.Atoi(strings.Fields(lines[1])[i])
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	six, _ := os.ReadFile("/proc/self/net/snmp6") // there is none where IPv6 is off
+	for line := range strings.Lines(string(six)) {
+		if of := strings.Fields(line); len(of) == 2 && of[0] == "Ip6OutNoRoutes" {
+			more, _ := strconv.Atoi(of[1])
+			n += more
+		}
+	}
+	return n
 }
 
 // cutOff makes sure that of the network only the loopback is there.

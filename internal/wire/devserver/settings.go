@@ -61,6 +61,9 @@ func settings() dynamicconfig.StaticClient {
 		dynamicconfig.VisibilityProcessorMaxPollRPS.Key():     listPollsPerSecond,
 		dynamicconfig.VisibilityProcessorMaxPollHostRPS.Key(): listPollsPerSecond,
 
+		// It would ask a server of its maker's, with what it is and where it runs.
+		dynamicconfig.EnableServerVersionCheck.Key(): false,
+
 		dynamicconfig.EnableEagerWorkflowStart.Key():     true,
 		dynamicconfig.EnableActivityEagerExecution.Key(): true,
 	}
