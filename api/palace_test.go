@@ -81,7 +81,7 @@ func TestWhatTheCaptureProxyKeptIsReadAtTheAPI(t *testing.T) {
 	}
 }
 
-// Requirements: PAL-12 (answers add and remove), PAL-16 (announcements), PAL-19
+// Requirements: PAL-08 (the latency in /stats), PAL-12 (answers add and remove), PAL-16 (announcements), PAL-19
 func TestAPersonSaysWhatAgentsSee(t *testing.T) {
 	t.Parallel()
 	p := newWorld(t).signUp("ada@example.org")

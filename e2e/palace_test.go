@@ -60,6 +60,31 @@ func (x *proxied) within(dir string, env []string, args ...string) (out, said st
 	return o.String(), e.String(), exitCode(err)
 }
 
+// What agents say goes to the backend they say it to, and nowhere else: the kernel of a
+// network in which nothing else is to be reached counts whoever tries.
+//
+// Requirements: PAL-23
+func TestWhatIsCapturedLeavesTheMachineForItsBackendOnly(t *testing.T) {
+	t.Parallel()
+	if !inOwnNetwork(t) {
+		return
+	}
+	stays := nothingLeaves(t)
+	x := startProxied(t)
+	body := `{"model":"claude-opus-5-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"the bird is a wren"}]}`
+	env := []string{"PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=sk-of-nobody"}
+	script := `exec curl -sf "$ANTHROPIC_BASE_URL/v1/messages" -H "x-api-key: $ANTHROPIC_API_KEY" -H "x-claude-code-session-id: s" -H 'content-type: application/json' -d '` + body + `'`
+	if out, said, code := x.within(x.dir, env, "run", "--name", "curl", "--", "sh", "-c", script); code != 0 || !strings.Contains(out, "message_stop") {
+		t.Fatalf("it ended with %d: %s%s", code, out, said)
+	}
+	a := x.taken("curl", 1)
+	x.palace(0, "timeline", strconv.Itoa(a.Number))
+	if asked := x.claude.Asked(); len(asked) != 1 || string(asked[0].Body) != body {
+		t.Errorf("the backend was asked %d times", len(asked))
+	}
+	stays()
+}
+
 type agentShown struct {
 	Number  int `json:"agent_id"`
 	Name    string

@@ -1,6 +1,7 @@
 package palace
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"liminal/internal/capture"
+	"liminal/internal/identity"
 )
 
 // shape is the lineages in the order in which they began: why, how many blocks are
@@ -77,6 +79,62 @@ func TestHistoriesBeginAndGoOnAsTheClientHasThem(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ordered is a store that notes what is written when.
+type ordered struct {
+	*kept
+	steps []string
+}
+
+func (o *ordered) note(step string) {
+	if len(o.steps) == 0 || o.steps[len(o.steps)-1] != step {
+		o.steps = append(o.steps, step)
+	}
+}
+
+func (o *ordered) TakeIn(ctx context.Context, v identity.Viewer, f func(Tx) error) error {
+	return o.kept.TakeIn(ctx, v, func(Tx) error { return f(o) })
+}
+
+func (o *ordered) NewBlock(b Block) error {
+	o.note("block")
+	return o.kept.NewBlock(b)
+}
+
+func (o *ordered) SetTimeline(lineage string, from int, blocks []string) error {
+	for _, uuid := range blocks {
+		if _, there := o.blocks[uuid]; !there {
+			return fmt.Errorf("a timeline names %s, which is not there", uuid)
+		}
+	}
+	o.note("timeline")
+	return o.kept.SetTimeline(lineage, from, blocks)
+}
+
+// Each exchange has its blocks, of the request and of the response, before the timeline
+// names them, and the next one comes after that. What classifies reads what stands there,
+// and is told when it does.
+//
+// Requirements: PAL-21 (blocks before the timeline; then classified; the response the same way)
+func TestBlocksStandBeforeTheTimelineThatNamesThem(t *testing.T) {
+	t.Parallel()
+	r := record(t)
+	r.say(spoken{session: "s", body: said(person("1")), answer: answering("a")})
+	r.say(spoken{session: "s", body: said(person("1"), model("a"), person("2")), answer: answering("b")})
+	if err := r.spool.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o := &ordered{kept: r.kept}
+	i := r.intake()
+	i.Store, i.Grown = o, func([]string) { o.note("classified") }
+	if err := i.All(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(o.steps, " "); got != "block timeline block timeline classified" || r.shape() != "/0/4/2" {
+		t.Errorf("%s: %s", got, r.shape())
+	}
+	r.open()
 }
 
 // Whatever a client changes of a block that it sends again, it is the block it was; the
