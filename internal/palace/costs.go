@@ -57,6 +57,8 @@ type Costs struct {
 	ListPrice bool         `json:"at_list_price"`
 	Misses    []MissFigure `json:"misses"` // the dearest first
 	Ruler     RulerFigure  `json:"ruler"`
+	// Saved is of those of them that were sent in a view.
+	Saved Saved `json:"saved"`
 }
 
 // CostFilter narrows the ledger; what is empty does not.

@@ -238,10 +238,24 @@ func (s *Store) PalaceCosts(ctx context.Context, v identity.Viewer, f palace.Cos
 			err = scan(&off)
 			return off, err
 		})
+		if err != nil {
+			return err
+		}
 		c.Ruler = palace.RulerOf(off)
+		c.Saved, err = saved(tx, where, args, off)
 		return err
 	})
 	return c, err
+}
+
+// saved is what requests in views cost, of those that where and args say, and what they
+// would have. off is how far forecasts of them were off.
+func saved(tx Tx, where string, args Args, off []float64) (palace.Saved, error) {
+	var n int
+	var paid, raw *float64
+	_, err := first(tx, `SELECT count(*), sum(c.usd), sum(n.raw_usd) FROM palace_sent n JOIN palace_cost c ON c.user_id = n.user_id AND c.exchange_id = n.exchange_id
+		WHERE n.user_id = @user`+where+` AND n.raw_usd IS NOT NULL AND c.usd IS NOT NULL`, args, &n, &paid, &raw)
+	return palace.SavedOf(n, paid, raw, off), err
 }
 
 // PalaceMisses implements palace.Ledger. Ids are ordered by time.

@@ -63,15 +63,11 @@ func rawOf(s palace.Sent, class func(palace.Usage) int64) any {
 func (s *Store) PalaceSaved(ctx context.Context, v identity.Viewer, lineage string) (out palace.Saved, err error) {
 	args := Args{"user": v.UserID, "lineage": orNil(id.Canonical(lineage)), "most": mostOff}
 	err = s.read(ctx, v, func(tx Tx) error {
-		var n int
-		var paid, raw *float64
-		if _, err := first(tx, `SELECT count(*), sum(c.usd), sum(n.raw_usd) FROM palace_sent n JOIN palace_cost c ON c.user_id = n.user_id AND c.exchange_id = n.exchange_id
-			WHERE n.user_id = @user AND c.lineage_id = @lineage AND n.raw_usd IS NOT NULL AND c.usd IS NOT NULL`, args, &n, &paid, &raw); err != nil {
-			return err
-		}
 		off, err := all(tx, `SELECT c.off FROM palace_cost c WHERE c.user_id = @user AND c.lineage_id = @lineage AND c.off IS NOT NULL ORDER BY c.exchange_id DESC LIMIT @most`, args,
 			func(scan Scan) (f float64, err error) { err = scan(&f); return f, err })
-		out = palace.SavedOf(n, paid, raw, off)
+		if err == nil {
+			out, err = saved(tx, ` AND c.lineage_id = @lineage`, args, off)
+		}
 		return err
 	})
 	return out, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"liminal/internal/capture"
 	"liminal/internal/fault"
 	"liminal/internal/palace"
 	"liminal/internal/view"
@@ -133,7 +134,25 @@ func palaceCosts(t *testing.T, open Open) {
 	}
 	_, _, err = p.PalaceMisses(t.Context(), p.v, palace.CostFilter{}, "no cursor", 2)
 	wantFault(t, err, fault.Invalid)
+	// In a view less was sent: what the client's own would have cost is foretold.
+	long := strings.Repeat("what a file says ", 500)
+	said := []string{user("look"), assistant(`{"type":"tool_use","id":"t1","name":"Read","input":{}}`), `{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"` + long + `"}]}`, hi, user("go on")}
+	inView := marked(model, system, said...)
+	at := strings.Index(inView, `"`+long)
+	p.say(passed{session: "v", at: began.Add(20 * time.Minute), body: marked(model, system, said[:1]...), answer: charged(model, palace.Usage{Input: 3, Write5m: 5000, Output: 10}, "", false)})
+	p.say(passed{session: "v", at: began.Add(21 * time.Minute), body: inView, answer: charged(model, palace.Usage{Input: 3, Read: 5000, Write5m: 100, Output: 10}, "", false),
+		sent: &capture.Sent{Epoch: 1, Opens: true, Client: "session:v", Why: capture.SentView, Edits: []view.Edit{{From: at, To: at + len(long) + 2, Text: `"[palace: set aside]"`}}}})
+	p.take()
+	of := palace.CostFilter{Since: began.Add(-time.Hour)}
+	s := got(p.PalaceCosts(t.Context(), p.v, of))(t).Saved
+	if s.Exchanges != 1 || s.Paid == nil || s.Raw == nil || *s.Raw <= *s.Paid {
+		t.Errorf("saved: %+v", s)
+	}
+	of.AgentID = main.ID
+	want(t, "saved by an agent without views", got(p.PalaceCosts(t.Context(), p.v, of))(t).Saved.Exchanges, 0)
+
 	bob := person(t, p.store)
+	want(t, "another's saving", got(p.PalaceCosts(t.Context(), bob, palace.CostFilter{}))(t).Saved.Exchanges, 0)
 	want(t, "another's costs", got(p.PalaceCosts(t.Context(), bob, palace.CostFilter{AgentID: main.ID}))(t).Exchanges, 0)
 	theirs, _, err := p.PalaceMisses(t.Context(), bob, palace.CostFilter{}, "", 10)
 	need(t, err)

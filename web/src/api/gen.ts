@@ -2897,6 +2897,7 @@ export interface PalaceCosts {
   misses: PalaceMissFigure[];
   output_tokens: number;
   ruler: PalaceRulerFigure;
+  saved: PalaceSaved;
   unpriced: number;
   usd: number | null;
 }

@@ -1,5 +1,5 @@
 import { Link, useLocation, useSearch } from 'wouter';
-import { useAgents, useCosts, useMisses, type Costs, type Saved } from '../api/palace.ts';
+import { useAgents, useCosts, useMisses, type Costs } from '../api/palace.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { count } from '../lib/format.ts';
@@ -126,10 +126,9 @@ function Classes({ costs, span }: { costs: Costs; span: number }) {
 function Ledger({ costs }: { costs: Costs }) {
   const words = usePalaceWords();
   const locale = useStore(language);
-  const { ruler } = costs;
-  const { saved } = costs as Costs & { saved?: Saved | null };
+  const { ruler, saved } = costs;
   const { told } = ruler;
-  const known = saved && saved.paid_usd !== null && saved.raw_usd !== null;
+  const known = saved.paid_usd !== null && saved.raw_usd !== null;
   const gap = known ? saved.raw_usd! - saved.paid_usd! : null;
   const more = gap !== null && gap < 0;
   const untold = !told && ruler.exchanges > 0 ? words.cannotTell : unknown;
@@ -139,7 +138,7 @@ function Ledger({ costs }: { costs: Costs }) {
       <dl>
         <div>
           <dt>{words.ledgerPaid}</dt>
-          <dd>{usd(saved?.paid_usd ?? costs.usd, locale)}</dd>
+          <dd>{usd(saved.paid_usd ?? costs.usd, locale)}</dd>
         </div>
         <div>
           <dt>{words.ledgerRaw}</dt>

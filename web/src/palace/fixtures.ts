@@ -62,5 +62,5 @@ export function epochFixture(of: Partial<Epoch> = {}): Epoch {
 }
 
 export function costsFixture(of: Partial<Costs> = {}): Costs {
-  return { ...usageFixture, days: [], exchanges: 2, unpriced: 0, at_list_price: false, usd: 0.5, misses: [], ruler: { p50: 0.01, p90: 0.03, exchanges: 40, told: true }, ...of };
+  return { ...usageFixture, days: [], exchanges: 2, unpriced: 0, at_list_price: false, usd: 0.5, misses: [], ruler: { p50: 0.01, p90: 0.03, exchanges: 40, told: true }, saved: { exchanges: 0, paid_usd: null, raw_usd: null, low_usd: null, high_usd: null }, ...of };
 }
