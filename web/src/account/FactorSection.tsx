@@ -9,6 +9,7 @@ import { Qr } from './Qr.tsx';
 import { RecoveryCodes } from './RecoveryCodes.tsx';
 import { Section } from './Section.tsx';
 import { accountSentence } from './errors.ts';
+import { useFactorWords } from './factorWords.ts';
 import { useAttempt } from './useAttempt.ts';
 
 type Stage =
@@ -21,6 +22,7 @@ type Stage =
 /** The second factor: putting it to use, new recovery codes, giving it up (AUTH-12, AUTH-13). */
 export function FactorSection() {
   const words = useWords();
+  const own = useFactorWords();
   const client = useQueryClient();
   const factor = useFactor();
   const attempt = useAttempt();
@@ -37,10 +39,10 @@ export function FactorSection() {
   const enrol = () => attempted(async () => ({ at: 'enrol', enrolment: await enrolFactor() }));
 
   return (
-    <Section title={words.twoSteps} stage={stage.at}>
+    <Section title={own.twoSteps} stage={stage.at}>
       {stage.at === 'rest' && factor.data && (
         <>
-          <p className="hint">{factor.data.enabled ? words.twoStepsOn(factor.data.recovery_codes_left) : words.twoStepsOff}</p>
+          <p className="hint">{factor.data.enabled ? own.twoStepsOn(factor.data.recovery_codes_left) : own.twoStepsOff}</p>
           <div className="flex-row">
             {factor.data.enabled ? (
               <>
@@ -111,19 +113,20 @@ interface EnrolProps {
 /** The secret in a picture and in letters, then the first code made from it. */
 function Enrol({ enrolment, attempt, onCode, onCancel }: EnrolProps) {
   const words = useWords();
+  const own = useFactorWords();
   return (
     <ol className="enrol">
       <li>
         <p>{words.scan}</p>
         <Qr text={enrolment.otpauth_uri} label={words.qr} />
-        <p className="hint">{words.secretText}</p>
+        <p className="hint">{own.secretText}</p>
         <p className="secret">
           <code>{enrolment.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
-          <CopyButton text={enrolment.secret} label={words.copySecret} />
+          <CopyButton text={enrolment.secret} label={own.copySecret} />
         </p>
       </li>
       <li>
-        <p>{words.firstCode}</p>
+        <p>{own.firstCode}</p>
         <Form attempt={attempt} act={words.turnOn} onSubmit={(form) => onCode(String(form.get('proof')).replace(/\s/g, ''))} onCancel={onCancel}>
           <ProofField recovery={false} />
         </Form>

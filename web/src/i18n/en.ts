@@ -92,16 +92,10 @@ export const en = {
   elsewhereFailed: 'That sign-in did not work out. Try it again.',
 
   // Security
-  twoSteps: 'Two-step sign-in',
-  twoStepsOff: 'Off. With it, a sign-in asks for a code of an authenticator app as well: a stolen password is then not enough.',
-  twoStepsOn: (left: number) => `On. ${left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left.`,
   turnOn: 'Turn on',
   turnOff: 'Turn off',
   scan: 'Scan this with an authenticator app.',
   qr: 'QR code with the secret for an authenticator app',
-  secretText: 'Or type the secret in:',
-  copySecret: 'Copy the secret',
-  firstCode: 'Enter the code the app shows. This signs you out everywhere else.',
   keepCodes: 'Keep these recovery codes. Each lets you in once when the authenticator is lost. They are shown only now.',
   recoveryCodes: 'Recovery codes',
   copyCodes: 'Copy them',
