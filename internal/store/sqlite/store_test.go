@@ -27,7 +27,7 @@ func TestAccessKeys(t *testing.T) { t.Parallel(); storetest.AccessKeys(t, open) 
 // Requirements: PAL-02 (creates a block), PAL-03 (of each block), PAL-04, PAL-05, PAL-06, PAL-10, PAL-11, PAL-12 (answers add and remove), PAL-13, PAL-14, PAL-15 (scopes and tools filter together), PAL-16 (system prompts and tools), PAL-18 (the default and results), PAL-20 (kept, and out of views), PAL-24 (exchanges; blocks), PAL-25 (each body to the byte), PAL-26
 func TestPalace(t *testing.T) { t.Parallel(); storetest.Palace(t, open) }
 
-// Requirements: PAL-12 (by context of the agent), PAL-15 (channels do), PAL-16 (announcements), PAL-17, PAL-18 (channels and stars; deleted and archived by age), PAL-19, PAL-20 (by age), PAL-22, CFG-11
+// Requirements: PAL-02 (classifies), PAL-12 (by context of the agent), PAL-15 (channels do), PAL-16 (announcements), PAL-17, PAL-18 (channels and stars; deleted and archived by age), PAL-19, PAL-20 (by age), PAL-22, CFG-11
 func TestPalacePolicy(t *testing.T) { t.Parallel(); storetest.PalacePolicy(t, open) }
 
 // Requirements: ISO-01, SAFE-08
