@@ -155,6 +155,9 @@ func startLiminal(ctx context.Context, o options, scratch, upstream string) (*se
 	return s, nil, errors.New("liminald palace env names no address")
 }
 
+// rivalsKey opens the others. LiteLLM refuses to start with one that everybody knows.
+const rivalsKey = "sk-of-the-rivals-7c0e41d29ab35f68"
+
 // startLiteLLM starts it as its documentation says, without a database. It has two ways
 // for an agent: its own end point for messages, and one that is to pass them through.
 func startLiteLLM(ctx context.Context, o options, scratch, upstream string) (*server, []*target, error) {
@@ -171,7 +174,7 @@ func startLiteLLM(ctx context.Context, o options, scratch, upstream string) (*se
 	}
 	conf, err := json.Marshal(map[string]any{ // which is YAML too
 		"model_list":       []any{map[string]any{"model_name": "claude-invented", "litellm_params": map[string]any{"model": "anthropic/claude-invented", "api_base": upstream, "api_key": keyOfNobody}}},
-		"general_settings": map[string]any{"master_key": "sk-1234"},
+		"general_settings": map[string]any{"master_key": rivalsKey},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -186,7 +189,7 @@ func startLiteLLM(ctx context.Context, o options, scratch, upstream string) (*se
 	if err != nil {
 		return s, nil, err
 	}
-	header := http.Header{"X-Api-Key": {"sk-1234"}, "Authorization": {"Bearer sk-1234"}}
+	header := http.Header{"X-Api-Key": {rivalsKey}, "Authorization": {"Bearer " + rivalsKey}}
 	return s, []*target{
 		{name: "LiteLLM, /v1/messages", url: base + "/v1/messages", header: header, server: s},
 		{name: "LiteLLM, /anthropic", url: base + "/anthropic/v1/messages", header: header, server: s},
@@ -212,7 +215,7 @@ func startRouter(ctx context.Context, o options, scratch, upstream string) (*ser
 		return nil, nil, err
 	}
 	conf, err := json.Marshal(map[string]any{
-		"HOST": "127.0.0.1", "PORT": n, "APIKEY": "sk-1234", "LOG": false, "NON_INTERACTIVE_MODE": true,
+		"HOST": "127.0.0.1", "PORT": n, "APIKEY": rivalsKey, "LOG": false, "NON_INTERACTIVE_MODE": true,
 		"Providers": []any{map[string]any{"name": "invented", "api_base_url": upstream + "/v1/messages", "api_key": keyOfNobody, "models": []string{"claude-invented"}, "transformer": map[string]any{"use": []string{"Anthropic"}}}},
 		"Router":    map[string]any{"default": "invented,claude-invented"},
 	})
@@ -231,5 +234,5 @@ func startRouter(ctx context.Context, o options, scratch, upstream string) (*ser
 	if err != nil {
 		return s, nil, err
 	}
-	return s, []*target{{name: "claude-code-router", url: base + "/v1/messages", header: http.Header{"X-Api-Key": {"sk-1234"}, "Authorization": {"Bearer sk-1234"}}, server: s}}, nil
+	return s, []*target{{name: "claude-code-router", url: base + "/v1/messages", header: http.Header{"X-Api-Key": {rivalsKey}, "Authorization": {"Bearer " + rivalsKey}}, server: s}}, nil
 }
