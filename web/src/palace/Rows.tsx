@@ -71,7 +71,10 @@ export function Rows({ place, rows, blocks, toEnd }: Props) {
     if (from < 0 || to === null || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     virtual.scrollToIndex(to, { align: 'auto' });
-    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`li[data-index="${to}"] a`)?.focus({ preventScroll: true }));
+    const link = () => list.current?.querySelector<HTMLElement>(`li[data-index="${to}"] a`);
+    const drawn = link();
+    if (drawn) drawn.focus({ preventScroll: true }); // at once: the next key may come before the next frame
+    else requestAnimationFrame(() => link()?.focus({ preventScroll: true }));
   }
 
   return (
