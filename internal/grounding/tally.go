@@ -20,9 +20,7 @@ func (s *sentence) left(l *list, filters []filter, part span) (sets [][]int32, t
 		}
 		sets = next
 	}
-	lower := strings.ToLower(s.blank[part.start:part.end])
-	windows := s.windows(part)
-	weekend := strings.Contains(lower, "weekend") || strings.Contains(lower, "wochenend")
+	windows, weekend := s.timesNamed(part)
 	if len(windows) == 0 && !weekend {
 		return sets, false
 	}
@@ -59,6 +57,12 @@ func (s *sentence) left(l *list, filters []filter, part span) (sets [][]int32, t
 		}
 	}
 	return in, true
+}
+
+// timesNamed are those that a part names.
+func (s *sentence) timesNamed(part span) (windows []window, weekend bool) {
+	lower := strings.ToLower(s.blank[part.start:part.end])
+	return s.windows(part), strings.Contains(lower, "weekend") || strings.Contains(lower, "wochenend")
 }
 
 // mostSets is how many meanings of what a sentence says are tried.
@@ -194,7 +198,7 @@ func (s *sentence) tally(c *claim) (known, so bool) {
 					}
 				}
 			}
-			if so = s.ofSpoken(c, l, filters, in); so {
+			if so = s.ofSpoken(c, sets, in); so {
 				return known, true
 			}
 		}
@@ -202,8 +206,8 @@ func (s *sentence) tally(c *claim) (known, so bool) {
 	return known, false
 }
 
-// ofSpoken counts those of what was spoken of: her three matters.
-func (s *sentence) ofSpoken(c *claim, l *list, filters []filter, in span) bool {
+// ofSpoken counts those of what was spoken of in sets of rows: her three matters.
+func (s *sentence) ofSpoken(c *claim, sets [][]int32, in span) bool {
 	if len(s.topic.rows) == 0 || s.owned != nil || !s.hasWordIn(in, pronouns) {
 		return false
 	}
@@ -217,10 +221,16 @@ func (s *sentence) ofSpoken(c *claim, l *list, filters []filter, in span) bool {
 		if len(text) < 4 || len(s.textRows(text)) < 2 || timestamp(text) {
 			continue
 		}
-		of := filter{true, []func(int32) bool{func(r int32) bool { return slices.Contains(s.Evidence.rows[r].folded, text) }}}
-		sets, _ := s.left(l, append(slices.Clip(filters), of), in)
-		if slices.ContainsFunc(sets, func(rows []int32) bool { return len(rows) > 1 && float64(len(rows)) == c.value }) {
-			return true
+		for _, rows := range sets {
+			n := 0
+			for _, r := range rows {
+				if slices.Contains(s.Evidence.rows[r].folded, text) {
+					n++
+				}
+			}
+			if n > 1 && float64(n) == c.value {
+				return true
+			}
 		}
 	}
 	return false
@@ -253,7 +263,7 @@ var definite = words("die der den the your our deine deinen deiner unsere all al
 func (s *sentence) saidOf(l *list, part span) int {
 	filters, _ := s.filters(part, l, nil)
 	n := len(filters)
-	if _, timed := s.left(l, nil, part); timed {
+	if windows, weekend := s.timesNamed(part); (weekend || len(windows) > 0) && slices.ContainsFunc(l.rows, func(r int32) bool { return len(s.Evidence.rows[r].named) > 0 }) {
 		n++
 	}
 	return n
