@@ -3,7 +3,6 @@ package activities
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"liminal/internal/fault"
@@ -24,21 +23,7 @@ const NameRetention = "palace-retention"
 // kept (PAL-22). begin may be called again for the same hour. One person's failure
 // holds up nobody else.
 func Retention(owners func(ctx context.Context, limit int) ([]string, error), begin func(ctx context.Context, userID string) error) Sweep {
-	return Sweep{Every: time.Hour, Run: func(ctx context.Context) (s Swept, err error) {
-		people, err := owners(ctx, maxOwners)
-		if err != nil {
-			return s, err
-		}
-		var faults []error
-		for _, userID := range people {
-			if err := begin(ctx, userID); err != nil {
-				faults = append(faults, err)
-				continue
-			}
-			s.Changed++
-		}
-		return s, errors.Join(faults...)
-	}}
+	return eachPerson(time.Hour, maxOwners, owners, begin)
 }
 
 // maxOwners bounds the people of one sweep.

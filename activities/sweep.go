@@ -52,8 +52,14 @@ const maxLearners = 20
 // first; begin may be called again for one whose run is under way. One person's
 // failure holds up nobody else.
 func Learning(due func(ctx context.Context, limit int) ([]string, error), begin func(ctx context.Context, userID string) error) Sweep {
-	return Sweep{Every: time.Minute, Run: func(ctx context.Context) (s Swept, err error) {
-		people, err := due(ctx, maxLearners)
+	return eachPerson(time.Minute, maxLearners, due, begin)
+}
+
+// eachPerson is a sweep that begins a run for each of those who are listed. One
+// person's failure holds up nobody else.
+func eachPerson(every time.Duration, most int, list func(ctx context.Context, limit int) ([]string, error), begin func(ctx context.Context, userID string) error) Sweep {
+	return Sweep{Every: every, Run: func(ctx context.Context) (s Swept, err error) {
+		people, err := list(ctx, most)
 		if err != nil {
 			return s, err
 		}
