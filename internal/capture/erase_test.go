@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -44,6 +46,32 @@ func onDisk(t *testing.T, dir string) []byte {
 	return all
 }
 
+// records are those on the disk: of which kind, and as they stand there.
+func records(t *testing.T, dir string) iter.Seq2[kind, []byte] {
+	t.Helper()
+	names, err := segments(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(yield func(kind, []byte) bool) {
+		for _, name := range names {
+			whole, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r := bytes.NewReader(whole[len(segmentForm):]); ; {
+				k, payload, err := readRecord(r)
+				if err != nil {
+					break
+				}
+				if !yield(k, payload) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // recordsWith are bytes on the disk of every record that says a text.
 func recordsWith(t *testing.T, dir string, keys *vault.Ring, text string) (pieces [][]byte) {
 	t.Helper()
@@ -52,30 +80,16 @@ func recordsWith(t *testing.T, dir string, keys *vault.Ring, text string) (piece
 		t.Fatal(err)
 	}
 	defer in.Close()
-	names, err := segments(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		whole, err := os.ReadFile(name)
+	for k, payload := range records(t, dir) {
+		if k&kindErased != 0 {
+			continue
+		}
+		raw, err := in.DecodeAll(payload, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for r := bytes.NewReader(whole[len(segmentForm):]); ; {
-			k, payload, err := readRecord(r)
-			if err != nil {
-				break
-			}
-			if k&kindErased != 0 {
-				continue
-			}
-			raw, err := in.DecodeAll(payload, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if bytes.Contains(raw, []byte(text)) {
-				pieces = append(pieces, payload[len(payload)-32:])
-			}
+		if bytes.Contains(raw, []byte(text)) {
+			pieces = append(pieces, payload[len(payload)-32:])
 		}
 	}
 	return pieces
@@ -161,23 +175,9 @@ func TestWhatIsErasedIsOnNoDiskAnyMore(t *testing.T) {
 func readable(t *testing.T, dir string, in *decoder) (n int) {
 	t.Helper()
 	defer in.Close()
-	names, err := segments(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		whole, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for r := bytes.NewReader(whole[len(segmentForm):]); ; {
-			_, payload, err := readRecord(r)
-			if err != nil {
-				break
-			}
-			if _, err := in.DecodeAll(payload, nil); err == nil {
-				n++
-			}
+	for _, payload := range records(t, dir) {
+		if _, err := in.DecodeAll(payload, nil); err == nil {
+			n++
 		}
 	}
 	return n
@@ -186,6 +186,7 @@ func readable(t *testing.T, dir string, in *decoder) (n int) {
 // settle waits until everything that was handed over is in the segment.
 func settle(s *Spool) {
 	for s.Stats().Waiting > 0 || s.Stats().Held > 0 {
+		runtime.Gosched() // to who writes
 	}
 }
 
