@@ -13,8 +13,8 @@ type Price struct {
 	Output  float64
 }
 
-// UsualPrice is that of the models Claude Code speaks to. Their prices differ; what a
-// token from the cache costs beside one that is not, does not.
+// UsualPrice is for a model that is on no list of prices. Newer ones read their cache
+// for less; what is set aside then wins less than this says.
 var UsualPrice = Price{Read: 0.1, Write5m: 1.25, Write1h: 2, Output: 5}
 
 // TTL is how long the cache of a request keeps what is written.
