@@ -93,11 +93,11 @@ func (l *leases) renewAll(ctx context.Context) {
 // extend holds places for another lease, all in one message: thousands, one
 // after the other, would outlast it. false: Redis is away.
 func (l *leases) extend(ctx context.Context, members []string, held map[string]string) bool {
-	err := l.send(ctx, members, held)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") { // it has lost what it knew
-		if err = renewScript.Load(ctx, l.m.client).Err(); err == nil {
-			err = l.send(ctx, members, held)
-		}
+	err := l.send(ctx, members, held, renewScript.EvalSha)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		// Redis has lost what it knew, and may lose it again at any moment:
+		// the script goes along with every place.
+		err = l.send(ctx, members, held, renewScript.Eval)
 	}
 	if l.m.outage.saw(err) {
 		return false
@@ -116,11 +116,14 @@ func (l *leases) extend(ctx context.Context, members []string, held map[string]s
 	return true
 }
 
+// evaluate is one of the two ways to run a script: by its digest or by its text.
+type evaluate func(ctx context.Context, c redis.Scripter, keys []string, args ...any) *redis.Cmd
+
 // send returns the first error there is.
-func (l *leases) send(ctx context.Context, members []string, held map[string]string) error {
+func (l *leases) send(ctx context.Context, members []string, held map[string]string, renew evaluate) error {
 	message := l.m.client.Pipeline()
 	for _, member := range members {
-		renewScript.EvalSha(ctx, message, []string{held[member]}, member, l.m.o.Lease.Milliseconds())
+		renew(ctx, message, []string{held[member]}, member, l.m.o.Lease.Milliseconds())
 	}
 	answers, err := message.Exec(ctx)
 	if len(answers) == 0 {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
@@ -344,6 +346,48 @@ func TestManyPlacesAreHeldOverASlowLine(t *testing.T) {
 				release()
 				t.Fatalf("place %d, which is held, was given away after %s", i, time.Since(began))
 			}
+		}
+	}
+}
+
+// forgetful makes Redis forget its scripts before every message of many.
+type forgetful struct {
+	client *redis.Client
+}
+
+func (f forgetful) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (f forgetful) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (f forgetful) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if err := f.client.ScriptFlush(ctx).Err(); err != nil {
+			return err
+		}
+		return next(ctx, cmds)
+	}
+}
+
+// A script that is lost between two messages takes no place from anybody.
+//
+// Requirements: DATA-13
+func TestPlacesAreRenewedThoughScriptsAreLostEachTime(t *testing.T) {
+	t.Parallel()
+	m := open(t, Options{Lease: time.Hour})
+	for i := range 3 {
+		if _, ok, err := m.Ledger().Acquire(t.Context(), fmt.Sprint("streams:", i), 1); !ok || err != nil {
+			t.Fatalf("place %d: %v, %v", i, ok, err)
+		}
+	}
+	held := keysOf(t, m)
+	for _, key := range held {
+		if err := m.client.PExpire(t.Context(), key, time.Minute).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.client.AddHook(forgetful{client: m.client})
+	m.leases.renewAll(t.Context())
+	for _, key := range held {
+		if left, err := m.client.PTTL(t.Context(), key).Result(); err != nil || left <= time.Minute {
+			t.Errorf("%s was not renewed: %v left, %v", key, left, err)
 		}
 	}
 }
