@@ -3,7 +3,9 @@ package workflows_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -54,7 +56,9 @@ type wireProvider struct {
 	t       *testing.T
 	mu      sync.Mutex
 	answers []spoken
-	asked   []string // the messages of each request, as JSON
+	asked   []string                     // the messages of each request, as JSON
+	checks  func(question string) string // what is said of an answer's sentences; nil: nothing
+	checked []string                     // the messages of each request for that
 }
 
 func (p *wireProvider) next(messages json.RawMessage) spoken {
@@ -65,11 +69,23 @@ func (p *wireProvider) next(messages json.RawMessage) spoken {
 	return p.answers[n]
 }
 
+// check answers as the model of the role check.
+func (p *wireProvider) check(messages json.RawMessage) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.checked = append(p.checked, string(messages))
+	if p.checks == nil {
+		return ""
+	}
+	return p.checks(string(messages))
+}
+
 func (p *wireProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var call struct {
 		Messages json.RawMessage `json:"messages"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&call); err != nil {
+	body, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, json.Unmarshal(body, &call)); err != nil {
 		p.t.Error(err)
 	}
 	var roles []struct {
@@ -78,7 +94,12 @@ func (p *wireProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := json.Unmarshal(call.Messages, &roles); err != nil || len(roles) == 0 || roles[len(roles)-1].Role == "assistant" {
 		p.t.Errorf("newer models take no answer that is begun for them: %s", call.Messages)
 	}
-	say := p.next(call.Messages)
+	say := spoken{}
+	if strings.Contains(string(body), "You check an answer before a person sees it.") {
+		say.text = p.check(call.Messages)
+	} else {
+		say = p.next(call.Messages)
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	if strings.HasSuffix(r.URL.Path, "/chat/completions") {
 		openaiSays(w, say)
@@ -265,6 +286,7 @@ func TestAGroundedAnswerOverTheProvidersOwnProtocols(t *testing.T) {
 		chips   int
 		cited   string
 		data    map[string]any
+		second  func(question string) string // the model that checks
 		check   func(t *testing.T, p *wireProvider)
 	}{
 		"a true round": {
@@ -298,6 +320,44 @@ func TestAGroundedAnswerOverTheProvidersOwnProtocols(t *testing.T) {
 			answers: []spoken{look}, want: "Sorry, I got stuck — try rephrasing.", asked: 6,
 			data: map[string]any{"tag": "other", "error_code": "tool_loop_cap"},
 		},
+		"a true date, denied": {
+			answers: []spoken{look, {text: "Die Klageerwiderung in Müller ist am 16.05. fällig. Die Replik in Brandt ist nicht am 29.05. fällig."}, {text: "Die Replik in Brandt ist am 29.05. fällig."}},
+			want:    strings.TrimSpace(first) + " Die Replik in Brandt ist am 29.05. fällig [2].", never: []string{"nicht am"}, asked: 3, cited: "c47bd2 d91e07",
+			second: func(q string) string {
+				if strings.Contains(q, "nicht am 29.05.") {
+					return `{"n":1,"check":"2026-05-16","ok":true}` + "\n" + `{"n":2,"check":"due 2026-05-29","ok":false,"said":"nicht am 29.05."}`
+				}
+				return `{"n":1,"check":"due 2026-05-29","ok":true}`
+			},
+			check: func(t *testing.T, p *wireProvider) {
+				if len(p.checked) != 2 || !strings.Contains(p.checked[0], `\"due_date\":\"2026-05-29\"`) || !strings.Contains(p.checked[0], "Was ist in Müller fällig?") || !strings.Contains(p.checked[0], "Today: 2026-05-12 (Tuesday)") {
+					t.Errorf("who checks was told %q", p.checked)
+				}
+				if !strings.Contains(p.checked[1], "The answer so far:") {
+					t.Errorf("who checks the rest was not told what was shown: %s", p.checked[1])
+				}
+				if last := p.asked[2]; !strings.Contains(last, "Not in any tool result: nicht am 29.05..") {
+					t.Errorf("asked again with %s", last)
+				}
+			},
+		},
+		"reckoned as no rule knows": {
+			answers: []spoken{look, {text: "Zwischen beiden Fristen in Müller und Brandt liegen 312 Stunden."}},
+			want:    "Zwischen beiden Fristen in Müller und Brandt liegen 312 Stunden [1][2].", asked: 2, cited: "c47bd2 d91e07",
+			second: func(string) string {
+				return `{"n":1,"check":"13 days of 24 hours","ok":true,"from":["2026-05-16","2026-05-29"]}`
+			},
+		},
+		"accepted for a value that stands nowhere": {
+			answers: []spoken{look, {text: "Zwischen beiden Fristen in Müller und Brandt liegen 313 Stunden."}, {text: "Nichts weiter."}},
+			want:    "Nichts weiter.", never: []string{"313"}, asked: 3,
+			second: func(string) string { return `{"n":1,"check":"so it is","ok":true,"from":["313"]}` },
+		},
+		"an id that is accepted though nothing returned it": {
+			answers: []spoken{look, {text: "Die Klageerwiderung ist am 16.05. fällig [#frist-ffff01]."}, {text: "Nichts weiter."}},
+			want:    "Nichts weiter.", never: []string{"ffff01"}, asked: 3,
+			second: func(string) string { return `{"n":1,"check":"16 May","ok":true,"from":["2026-05-16"]}` },
+		},
 		"a trailer": {
 			answers: []spoken{look, {text: "Die Klageerwiderung in Müller ist am 16.05. fällig.\n\n---\n[paliadin-meta]\nused_tools: search_my_deadlines\nrows_seen: 2\nclassifier_tag: navigation\n[/paliadin-meta]"}},
 			want:    strings.TrimSpace(first), never: []string{"used_tools", "---"}, asked: 2, cited: "c47bd2", data: map[string]any{"tag": "navigation"},
@@ -307,6 +367,7 @@ func TestAGroundedAnswerOverTheProvidersOwnProtocols(t *testing.T) {
 			t.Run(name+" "+wire, func(t *testing.T) {
 				t.Parallel()
 				b, p := groundedTurn(t, wire, scene.answers...)
+				p.checks = scene.second
 				b.chat("Was ist in Müller fällig?")
 				c := b.closed()
 				if c.End.Status != run.Done || c.Message == nil {

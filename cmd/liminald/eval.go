@@ -15,6 +15,7 @@ import (
 	"liminal/internal/embed/remote"
 	"liminal/internal/embed/static"
 	"liminal/internal/eval"
+	"liminal/internal/model"
 	"liminal/internal/wire"
 )
 
@@ -79,7 +80,10 @@ ones are caught, and how many of the others are called unsupported. --split
 judges one half of them (tuned or kept, drawn by --seed 18), or the sets that
 were written later: fresh, last, held, sealed, practice, draft, final, asked and
 asked_kept; --each shows those judged wrongly. A sentence is read after the true ones before it, as the gate of an
-agent reads an answer; --alone judges each by itself.`,
+agent reads an answer; --alone judges each by itself. With --check model the
+configured model (MODEL_BACKEND) is asked about each sentence too, as an agent's
+gate asks it (542 calls for asked_kept); with --check recorded the answers that a
+language model gave once are taken, which are kept for asked_kept.`,
 		examples: []string{
 			"liminald eval retrieval",
 			"liminald eval retrieval --static .cache/static-model",
@@ -89,6 +93,7 @@ agent reads an answer; --alone judges each by itself.`,
 			"liminald eval clusters --seed 101",
 			"liminald eval learning --people 5 --each",
 			"liminald eval grounding --split last --each",
+			"liminald eval grounding --split asked_kept --check recorded",
 			"liminald eval learning --weights base_lm_v1 --json",
 		},
 		settings: []string{"data"},
@@ -106,6 +111,7 @@ agent reads an answer; --alone judges each by itself.`,
 			fs.StringVar(&o.reranker, "reranker", "", "file of the model that compares quotes by meaning")
 			fs.StringVar(&o.weights, "weights", "", "model of models make, or its folder, that people's weights are trained for")
 			fs.BoolVar(&o.alone, "alone", false, "with grounding: judge each sentence by itself, not after those before it")
+			fs.StringVar(&o.check, "check", "", "with grounding: ask a model about each sentence too, model (the configured one) or recorded (answers that are kept)")
 			fs.BoolVar(&o.each, "each", false, "show each answer that was not right, or each simulated person")
 			return o
 		},
@@ -133,6 +139,7 @@ type evalFlags struct {
 	people               int
 	each                 bool
 	alone                bool
+	check                string
 	reranker             string
 	weights              string
 }
@@ -144,7 +151,7 @@ func runEval(ctx context.Context, in *invocation) error {
 		return usageError{fmt.Errorf("what is measured is one of %s: liminald eval retrieval [DIR]", strings.Join(measured, ", "))}
 	}
 	if in.args[0] == "grounding" {
-		return evalGrounding(in, o)
+		return evalGrounding(ctx, in, o)
 	}
 	if o.split != eval.All && o.split != eval.Tuned && o.split != eval.Kept {
 		return usageError{fmt.Errorf("--split takes %s or %s; %q is neither", eval.Tuned, eval.Kept, o.split)}
@@ -233,7 +240,7 @@ func evalAnswers(ctx context.Context, in *invocation, o *evalFlags, sets []eval.
 	return nil
 }
 
-func evalGrounding(in *invocation, o *evalFlags) error {
+func evalGrounding(ctx context.Context, in *invocation, o *evalFlags) error {
 	dir := "eval/grounding"
 	if len(in.args) == 2 {
 		dir = in.args[1]
@@ -241,7 +248,25 @@ func evalGrounding(in *invocation, o *evalFlags) error {
 	if parts := append([]string{eval.All, eval.Tuned, eval.Kept}, eval.GroundingSets()...); !slices.Contains(parts, o.split) {
 		return usageError{fmt.Errorf("--split takes one of %s; %q is none", strings.Join(parts[1:], ", "), o.split)}
 	}
-	r, err := eval.Grounding(eval.GroundingOptions{Dir: dir, Part: o.split, Seed: o.seed, Alone: o.alone})
+	opts := eval.GroundingOptions{Dir: dir, Part: o.split, Seed: o.seed, Alone: o.alone}
+	switch o.check {
+	case "":
+	case "recorded":
+		var err error
+		if opts.Check, err = eval.RecordedCheck(dir, o.split); err != nil {
+			return usageError{err}
+		}
+	case "model":
+		m, done, err := in.asked()
+		if err != nil {
+			return err
+		}
+		defer done()
+		opts.Check = eval.CheckBy(ctx, m)
+	default:
+		return usageError{fmt.Errorf("--check takes model or recorded; %q is neither", o.check)}
+	}
+	r, err := eval.Grounding(opts)
 	if err != nil {
 		return usageError{err}
 	}
@@ -266,17 +291,11 @@ func evalLearning(ctx context.Context, in *invocation, o *evalFlags, sets []eval
 	if len(sets) != 1 {
 		return usageError{fmt.Errorf("people are simulated with one set of questions; there are %d", len(sets))}
 	}
-	conf, err := in.config()
+	m, done, err := in.asked()
 	if err != nil {
 		return err
 	}
-	m, err := wire.Model(conf.Model, in.logger(conf.Log))
-	if err != nil {
-		return err
-	}
-	if waits, ok := m.(io.Closer); ok { // a program that was started ahead
-		defer func() { _ = waits.Close() }() // it ends by itself as well
-	}
+	defer done()
 	r, err := eval.Learning(ctx, eval.LearningOptions{Set: sets[0], Encoder: e, Model: m, Seed: int(o.seed), People: o.people, Progress: in.err})
 	if err != nil {
 		return err
@@ -285,6 +304,22 @@ func evalLearning(ctx context.Context, in *invocation, o *evalFlags, sets []eval
 		return writeJSON(in.out, r)
 	}
 	return r.Print(in.out, o.each)
+}
+
+// asked is the configured model; done ends what was started for it.
+func (in *invocation) asked() (m model.Model, done func(), err error) {
+	conf, err := in.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	if m, err = wire.Model(conf.Model, in.logger(conf.Log)); err != nil {
+		return nil, nil, err
+	}
+	return m, func() {
+		if waits, ok := m.(io.Closer); ok { // a program that was started ahead
+			_ = waits.Close() // it ends by itself as well
+		}
+	}, nil
 }
 
 func evalWeights(ctx context.Context, in *invocation, o *evalFlags) error {

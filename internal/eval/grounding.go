@@ -24,6 +24,9 @@ type GroundingOptions struct {
 	// Alone has each sentence judged by itself. Otherwise it is read after those
 	// that stand before it in the file, as a gate reads an answer.
 	Alone bool
+	// Check has a model asked about each sentence too, as the gate asks (the check
+	// "model" of ground); nil: the rules judge alone.
+	Check func(world, sentence string, a grounding.Asking) (answer string, ok bool)
 }
 
 // mostBefore is how many sentences are read before one.
@@ -39,8 +42,9 @@ type GroundingReport struct {
 	Planted   Counted               `json:"planted"`      // of those with a planted claim, caught
 	False     Counted               `json:"false_alarms"` // of those that are true, called unsupported
 	Kinds     map[string]Counted    `json:"kinds"`
-	Languages map[string][2]Counted `json:"languages"` // planted, false alarms
-	Paragraph time.Duration         `json:"paragraph_ns"`
+	Languages map[string][2]Counted `json:"languages"`         // planted, false alarms
+	Checked   *grounding.Checked    `json:"checked,omitempty"` // by a model
+	Paragraph time.Duration         `json:"paragraph_ns"`      // of the rules; with a model, its time too
 	Wrong     []WronglyJudged       `json:"wrong,omitempty"`
 }
 
@@ -193,6 +197,9 @@ func Grounding(o GroundingOptions) (GroundingReport, error) {
 		return GroundingReport{}, err
 	}
 	r := GroundingReport{Part: o.Part, Alone: o.Alone, Seed: o.Seed, Kinds: map[string]Counted{}, Languages: map[string][2]Counted{}}
+	if o.Check != nil {
+		r.Checked = &grounding.Checked{}
+	}
 	evidence := map[string]*grounding.Evidence{}
 	for _, name := range slices.Sorted(maps.Keys(worlds)) {
 		if evidence[name], err = worlds[name].evidence(); err != nil {
@@ -209,6 +216,9 @@ func Grounding(o GroundingOptions) (GroundingReport, error) {
 				}
 			}
 		}
+		if o.Check != nil {
+			reading.CheckedBy(func(a grounding.Asking) (string, bool) { return o.Check(s.World, text, a) })
+		}
 		began := time.Now()
 		for p := range reading.Judge(text, one) {
 			found = append(found, p.Unsupported...)
@@ -218,6 +228,9 @@ func Grounding(o GroundingOptions) (GroundingReport, error) {
 			}
 		}
 		spent += time.Since(began)
+		if r.Checked != nil {
+			r.Checked.Add(reading.Checked())
+		}
 		return found, shown
 	}
 	for _, s := range halfOf(list, o.Part, o.Seed) {
@@ -282,6 +295,9 @@ func (r GroundingReport) Print(w io.Writer, each bool) error {
 		how = "each by itself"
 	}
 	fmt.Fprintf(&b, "%d sentences (%s), %s, %v each\n\n", r.Sentences, part, how, r.Paragraph.Round(time.Microsecond))
+	if c := r.Checked; c != nil {
+		fmt.Fprintf(&b, "a model was asked about %d, without an answer to %d; it refused %d that the rules let pass, and accepted %d that they doubt\n\n", c.Blocks, c.Unanswered, c.Refused, c.Accepted)
+	}
 	fmt.Fprintf(&b, "planted, caught  %s\nfalse alarms     %s\n\n", r.Planted, r.False)
 	for _, kind := range slices.Sorted(maps.Keys(r.Kinds)) {
 		fmt.Fprintf(&b, "  %-8s       %s\n", kind, r.Kinds[kind])

@@ -30,6 +30,35 @@ func TestPlantedFiguresAreCaughtAndTrueOnesAreLeftAlone(t *testing.T) {
 	}
 }
 
+// With a language model asked too, as the gate of an agent asks it, what nobody had
+// tuned anything with holds what is promised. The answers of the model are kept:
+// what this holds is what becomes of them.
+//
+// Requirements: GRND-16
+func TestWithAModelAskedPlantedFiguresAreCaught(t *testing.T) {
+	t.Parallel()
+	const dir = "../../eval/grounding"
+	check, err := RecordedCheck(dir, AskedKept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Grounding(GroundingOptions{Dir: dir, Part: AskedKept, Check: check})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := r.Print(&b, true); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(b.String())
+	if r.Planted.Of < 260 || r.Planted.N*100 < r.Planted.Of*98 || r.False.N*100 > r.False.Of*2 || r.Checked.Unanswered > 0 {
+		t.Errorf("caught %s, false alarms %s, of the model %+v", r.Planted, r.False, *r.Checked)
+	}
+	if _, err := RecordedCheck(dir, Last); err == nil || !strings.Contains(err.Error(), `"last"`) {
+		t.Errorf("a set without answers: %v", err)
+	}
+}
+
 // A half and the other are all of a set.
 func TestTheHalvesOfTheSentencesAreApart(t *testing.T) {
 	t.Parallel()

@@ -222,7 +222,7 @@ func (p *parser) unasked(f fields, tools []string) (names []string) {
 // The members of ground that are of a closed set, and what each is without a
 // word.
 var (
-	groundChecks = []string{"ids", "dates", "numbers", "refs"}
+	groundChecks = []string{"ids", "dates", "numbers", "refs", "model"}
 	groundCites  = []string{"sentence", "markers"}
 	groundElse   = []string{"drop"}
 )

@@ -1,6 +1,7 @@
 package grounding
 
 import (
+	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -52,6 +53,11 @@ type Evidence struct {
 	left    int
 	member  string // what a value that is taken in is called
 	scanner scanner
+
+	// What a model is told that checks an answer, and how long it is.
+	rules, wrote, cited, results []string
+	size                         int
+	told, compact                string // all of it, once it is asked for
 }
 
 // row is an object of a result, or what the person said.
@@ -157,6 +163,7 @@ func (e *Evidence) Words(text string) {
 	if text = e.fits(text); text == "" {
 		return
 	}
+	e.tell(&e.wrote, text)
 	for _, c := range e.scanner.values(text) {
 		for _, k := range c.keys {
 			e.hold(given, k)
@@ -170,7 +177,11 @@ func (e *Evidence) Words(text string) {
 
 // Names adds a text whose words may be said in quotes, and nothing else of it:
 // that of the instructions.
-func (e *Evidence) Names(text string) { e.say(e.fits(text)) }
+func (e *Evidence) Names(text string) {
+	text = e.fits(text)
+	e.tell(&e.rules, text)
+	e.say(text)
+}
 
 func (e *Evidence) say(text string) {
 	foldInto(&e.hay, text)
@@ -193,6 +204,7 @@ func (e *Evidence) Earlier(records ...Record) {
 			continue
 		}
 		r.Earlier = true
+		e.tell(&e.cited, r.Entity+" "+r.ID+": "+r.Line)
 		e.kinds[r.Entity] = true
 		n := e.row(-1, -1)
 		e.rows[n].record = &r
@@ -224,6 +236,9 @@ func (e *Evidence) Result(r Result) []Record {
 	root, ok := r.Value.(map[string]any)
 	if !ok {
 		root = map[string]any{"value": r.Value}
+	}
+	if doc, err := json.Marshal(map[string]any{"tool": r.Tool, "result": r.Value}); err == nil {
+		e.tell(&e.results, string(doc))
 	}
 	w, first := walk{e, r}, len(e.rows)
 	w.object(root, -1, -1, "", 0)

@@ -39,10 +39,10 @@ type clause struct {
 	goesOn     bool   // it names nothing: the rows are what was spoken of before
 }
 
-func (e *Evidence) judge(text string, before topic, cite func(Record) int) (Piece, topic) {
-	s := sentence{Evidence: e, text: text, markers: e.markers(text), topic: before}
-	p := Piece{Raw: len(text)}
-	blank := text
+// read takes a sentence in, after those that topic is of.
+func (e *Evidence) read(text string, before topic) *sentence {
+	s := &sentence{Evidence: e, text: text, markers: e.markers(text), topic: before}
+	s.blank = text
 	if len(s.markers) > 0 {
 		b := []byte(text)
 		for _, m := range s.markers {
@@ -53,19 +53,13 @@ func (e *Evidence) judge(text string, before topic, cite func(Record) int) (Piec
 				copy(b[m.start+1:], m.text)
 			}
 		}
-		blank = string(b)
+		s.blank = string(b)
 	}
-	s.claims = append([]claim(nil), e.scanner.scan(blank)...)
-	s.blank = blank
+	s.claims = append([]claim(nil), e.scanner.scan(s.blank)...)
 	s.localise()
 	s.ours()
-	s.cut(blank)
-	p.Unsupported = s.unsupported()
-	if p.Unsupported != nil {
-		return p, before
-	}
-	s.write(&p, cite)
-	return p, s.next()
+	s.cut(s.blank)
+	return s
 }
 
 // localise drops the reading of 1,234 as a fraction in English, and of 1.234 in

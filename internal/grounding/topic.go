@@ -11,6 +11,9 @@ import (
 type Reading struct {
 	evidence *Evidence
 	topic    topic
+	ask      Checker // nil: nobody is asked
+	shown    string  // the end of what may be shown
+	checked  Checked
 }
 
 // topic is what the sentences before one were about.
@@ -34,11 +37,18 @@ func (e *Evidence) Read() *Reading {
 // more. A sentence that may not be shown is nothing the next one goes on with.
 func (r *Reading) Judge(block string, cite func(Record) int) iter.Seq[Piece] {
 	return func(yield func(Piece) bool) {
-		from := 0
-		for _, end := range sentences(block) {
-			p, next := r.evidence.judge(block[from:end], r.topic, cite)
+		ends := sentences(block)
+		verdicts, from := r.verdicts(block, ends), 0
+		for i, end := range ends {
+			s := r.evidence.read(block[from:end], r.topic)
+			p := Piece{Raw: end - from, Unsupported: s.unsupported()}
+			if verdicts != nil {
+				p.Unsupported = r.decide(s, p.Unsupported, verdicts[i])
+			}
 			if p.Unsupported == nil {
-				r.topic = next
+				s.write(&p, cite)
+				r.topic = s.next()
+				r.show(s.text)
 			}
 			if !yield(p) {
 				return
@@ -50,6 +60,9 @@ func (r *Reading) Judge(block string, cite func(Record) int) iter.Seq[Piece] {
 
 // Shown takes in what was shown of the answer before.
 func (r *Reading) Shown(text string) {
+	ask := r.ask
+	r.ask = nil
+	defer func() { r.ask = ask }()
 	for range r.Judge(text, func(Record) int { return 1 }) {
 	}
 }

@@ -29,9 +29,10 @@ type gate struct {
 	evidence *grounding.Evidence
 	reading  *grounding.Reading
 	call     *tool.Call
-	quotes   bool   // the model only quotes: there is nothing to check
-	last     bool   // what no result holds is left out; else the answer ends there
-	trailer  string // a block that is no part of the text; empty: none is
+	quotes   bool                                        // the model only quotes: there is nothing to check
+	second   func(ctx context.Context) grounding.Checker // nil: the rules judge alone
+	last     bool                                        // what no result holds is left out; else the answer ends there
+	trailer  string                                      // a block that is no part of the text; empty: none is
 
 	cited       []any // citations, those of before first; their place is their number
 	numbers     map[string]int
@@ -78,6 +79,9 @@ func (t step) gated(ctx context.Context, c *tool.Call, offered map[string]tool.S
 	g.evidence.Earlier(citedBefore(earlier)...)
 	g.results(transcript, offered)
 	g.reading = g.evidence.Read()
+	if slices.Contains(texts(rules["checks"]), "model") {
+		g.second = func(ctx context.Context) grounding.Checker { return t.on(c).checker(ctx, c) }
+	}
 	g.resume(c.Inputs["said"])
 	return g, nil
 }
@@ -219,6 +223,9 @@ func (g *gate) through(ctx context.Context, events iter.Seq2[model.Event, error]
 	}
 	return func(yield func(model.Event, error) bool) {
 		g.yield = yield
+		if g.second != nil {
+			g.reading.CheckedBy(g.second(ctx))
+		}
 		for event, err := range events {
 			if err != nil {
 				g.flush(true)
@@ -398,6 +405,12 @@ func (g *gate) grounds(out map[string]any, s *completion) {
 	}
 	if g.left > 0 {
 		out["left_out"] = float64(g.left)
+	}
+	if n := g.reading.Checked(); n.Blocks > 0 {
+		out["checked"] = map[string]any{
+			"blocks": float64(n.Blocks), "unanswered": float64(n.Unanswered),
+			"refused": float64(n.Refused), "accepted": float64(n.Accepted),
+		}
 	}
 	if len(g.unsupported) > 0 {
 		out["unsupported"] = g.unsupported
