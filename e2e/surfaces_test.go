@@ -36,6 +36,24 @@ type messages struct {
 	mu    sync.Mutex
 	calls []messageCall
 	reply func(call messageCall, n int) (text, tool string) // n counts from 1
+	// second says whether the first sentence of a paragraph is so, and names what
+	// is wrong; nil: all of it is.
+	second func(question string) (said string)
+	checks int
+}
+
+// check answers for the role check.
+func (f *messages) check(call messageCall) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.checks++
+	if f.second != nil {
+		if said := f.second(string(call.Messages[len(call.Messages)-1])); said != "" {
+			raw, _ := json.Marshal(object{"n": 1, "check": "looked up", "ok": false, "said": said})
+			return string(raw)
+		}
+	}
+	return `{"n":1,"check":"looked up","ok":true}`
 }
 
 func offerMessages(t *testing.T, reply func(call messageCall, n int) (text, tool string)) *messages {
@@ -54,11 +72,16 @@ func (f *messages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	call.gone = r.Context().Done()
-	f.mu.Lock()
-	f.calls = append(f.calls, call)
-	n := len(f.calls)
-	f.mu.Unlock()
-	text, tool := f.reply(call, n)
+	text, tool, n := "", "", 0
+	if strings.Contains(string(call.System), "You check an answer before a person sees it.") {
+		text = f.check(call)
+	} else {
+		f.mu.Lock()
+		f.calls = append(f.calls, call)
+		n = len(f.calls)
+		f.mu.Unlock()
+		text, tool = f.reply(call, n)
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(kind string, data object) {
 		data["type"] = kind
@@ -193,11 +216,20 @@ func (who *person) turnRows() (list []object) {
 func TestASurfaceIsSpokenWithInItsOwnProtocol(t *testing.T) {
 	t.Parallel()
 	f := offerMessages(t, func(_ messageCall, n int) (text, tool string) {
-		if n == 1 {
+		switch n {
+		case 1:
 			return "", "whats_on_my_plate"
+		case 2: // what no rule knows to be wrong, and the model that checks does
+			return "Heute steht nicht alles an.", ""
 		}
 		return "Das ist alles, was heute ansteht.", ""
 	})
+	f.second = func(question string) (said string) {
+		if strings.Contains(question, "nicht alles") {
+			return "nicht alles"
+		}
+		return ""
+	}
 	p := start(t, f.env("PALIADIN_MODEL=claude-haiku-4-5")...)
 	ada, bob := p.signUp("ada@example.org"), p.signUp("bob@example.org")
 	status, _, turn := bob.asksTurn("Was steht heute an, Zebrafink?")
@@ -219,8 +251,11 @@ func TestASurfaceIsSpokenWithInItsOwnProtocol(t *testing.T) {
 	if said := toldText(list); regexp.MustCompile(`( ?\[\d+\])+`).ReplaceAllString(said, "") != "Das ist alles, was heute ansteht." {
 		t.Errorf("said %q", said)
 	}
-	if end := list[len(list)-1].data; end["output_tokens"] != 40.0 || end["tool_calls"] != 1.0 {
+	if end := list[len(list)-1].data; end["output_tokens"] != 100.0 || end["tool_calls"] != 1.0 {
 		t.Errorf("end %v", end)
+	}
+	if f.checks != 2 {
+		t.Errorf("%d paragraphs were checked", f.checks)
 	}
 	for _, c := range f.all() {
 		if c.Model != "claude-haiku-4-5" || c.MaxTokens != 2000 {
@@ -244,7 +279,8 @@ func TestASurfaceIsSpokenWithInItsOwnProtocol(t *testing.T) {
 	row := rows[0]
 	raw, _ := json.Marshal(row)
 	if row["turn_id"] != turn["turn_id"] || row["session_id"] != "tab-7" || row["model"] != "claude-haiku-4-5" || row["classifier_tag"] != "data" || row["error_code"] != "" ||
-		len(row["prompt_hash"].(string)) != 64 || len(row["response_hash"].(string)) != 64 || len(row["tool_calls"].([]any)) != 1 || row["output_tokens"] != 40.0 || row["finished_at"] == nil {
+		len(row["prompt_hash"].(string)) != 64 || len(row["response_hash"].(string)) != 64 || len(row["tool_calls"].([]any)) != 1 || row["output_tokens"] != 100.0 || // three of the answer, and two that checked it
+		row["finished_at"] == nil {
 		t.Errorf("the row %s", raw)
 	}
 	if strings.Contains(string(raw), "Zebrafink") || strings.Contains(string(raw), "ansteht") {

@@ -31,6 +31,7 @@ type gate struct {
 	call     *tool.Call
 	quotes   bool                                        // the model only quotes: there is nothing to check
 	second   func(ctx context.Context) grounding.Checker // nil: the rules judge alone
+	spent    model.Usage                                 // of what it was asked
 	last     bool                                        // what no result holds is left out; else the answer ends there
 	trailer  string                                      // a block that is no part of the text; empty: none is
 
@@ -80,7 +81,7 @@ func (t step) gated(ctx context.Context, c *tool.Call, offered map[string]tool.S
 	g.results(transcript, offered)
 	g.reading = g.evidence.Read()
 	if slices.Contains(texts(rules["checks"]), "model") {
-		g.second = func(ctx context.Context) grounding.Checker { return t.on(c).checker(ctx, c) }
+		g.second = func(ctx context.Context) grounding.Checker { return t.on(c).checker(ctx, c, &g.spent) }
 	}
 	g.resume(c.Inputs["said"])
 	return g, nil
@@ -407,6 +408,7 @@ func (g *gate) grounds(out map[string]any, s *completion) {
 		out["left_out"] = float64(g.left)
 	}
 	if n := g.reading.Checked(); n.Blocks > 0 {
+		out["usage"] = usage(s.usage.Add(g.spent))
 		out["checked"] = map[string]any{
 			"blocks": float64(n.Blocks), "unanswered": float64(n.Unanswered),
 			"refused": float64(n.Refused), "accepted": float64(n.Accepted),

@@ -19,9 +19,9 @@ const (
 )
 
 // checker asks the model of the role check about a paragraph, in a request of its
-// own: what the person is told is not part of it, and what it costs is the
-// person's.
-func (v completer) checker(ctx context.Context, c *tool.Call) grounding.Checker {
+// own: what the person is told is not part of it. What it costs is the person's,
+// and is added to spent.
+func (v completer) checker(ctx context.Context, c *tool.Call, spent *model.Usage) grounding.Checker {
 	v.gate, v.safety = nil, nil // nobody is shown what it says
 	aside := *c
 	aside.Final, aside.Adapters = false, nil // it judges by no taste of a person's
@@ -33,6 +33,9 @@ func (v completer) checker(ctx context.Context, c *tool.Call) grounding.Checker 
 			Task: roleCheck, System: grounding.Instruction(), MaxTokens: checkTokens + checkPerSentence*a.Sentences,
 			Messages: byTurns(a.Turns()),
 		})
+		if s != nil {
+			*spent = spent.Add(s.usage)
+		}
 		if err != nil || s.partial {
 			return "", false
 		}
