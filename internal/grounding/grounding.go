@@ -1,7 +1,8 @@
 // Package grounding tells whether a text says only what stands in evidence: the
 // results of the calls of a run, a person's own words, and the day it is. It
 // finds the ids, dates, numbers, dockets and names in a text, and the markers a
-// model writes for links; it knows no model, no store and no assistant.
+// model writes for links; it calls no model itself, and knows no store and no
+// assistant.
 //
 // It goes in this order:
 //
@@ -29,9 +30,12 @@
 //     by capitals in English, and by the names they change one word of (people.go,
 //     gazetteer.go); two names that belong to different things are told apart.
 //     What a result says is not so may not be said of it (polarity.go).
-//  7. What is supported is written with citations and chips (write.go).
+//  7. A model may be asked about the sentences of a block too (check.go, and
+//     check.txt for what it is told). It may hold back what the rules let pass; what
+//     they doubt it may let pass by values that stand in evidence.
+//  8. What is supported is written with citations and chips (write.go).
 //
-// Nothing here understands a sentence. A wrong verb passes, and so does most of
+// The rules understand no sentence: a wrong verb passes them, and so does most of
 // what a sentence denies.
 //
 // It may import the standard library only.
