@@ -83,7 +83,7 @@ asked_kept; --each shows those judged wrongly. A sentence is read after the true
 agent reads an answer; --alone judges each by itself. With --check model the
 configured model (MODEL_BACKEND) is asked about each sentence too, as an agent's
 gate asks it (542 calls for asked_kept); with --check recorded the answers that a
-language model gave once are taken, which are kept for asked_kept.`,
+language model gave once are taken, which are kept for asked_kept and final.`,
 		examples: []string{
 			"liminald eval retrieval",
 			"liminald eval retrieval --static .cache/static-model",
