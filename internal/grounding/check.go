@@ -21,19 +21,6 @@ const (
 	mostShown    = 2000      // bytes of the answer before the sentences
 )
 
-// Doubted is a sentence before a model is asked about it.
-type Doubted struct {
-	Text   string
-	Doubts []string // what the rules found in no evidence
-}
-
-// Verdict is what a model says of a sentence.
-type Verdict struct {
-	OK   bool
-	Said string   // of a wrong one: the words that are wrong
-	From []string // of a right one that was doubted: values of the results it follows from
-}
-
 // Asking is what a model is asked about the sentences of a block.
 type Asking struct {
 	Material  string // the evidence: the same for a whole answer
@@ -85,14 +72,15 @@ func (r *Reading) verdicts(block string, ends []int) []judgement {
 	if r.ask == nil {
 		return nil
 	}
-	if r.evidence.size > mostMaterial {
+	material := r.evidence.material()
+	if len(material) > mostMaterial {
 		return nil
 	}
 	topic, from := r.topic, 0
-	list, says := make([]Doubted, len(ends)), false
+	list, says := make([]doubtful, len(ends)), false
 	for i, end := range ends {
 		s := r.evidence.read(block[from:end], topic)
-		list[i] = Doubted{Text: strings.TrimSpace(s.text), Doubts: s.unsupported()}
+		list[i] = doubtful{text: strings.TrimSpace(s.text), doubts: s.unsupported()}
 		says = says || s.tells()
 		topic, from = s.next(), end
 	}
@@ -100,7 +88,7 @@ func (r *Reading) verdicts(block string, ends []int) []judgement {
 		return nil
 	}
 	r.checked.Blocks++
-	answer, ok := r.ask(Asking{Material: r.evidence.material(), Question: question(r.shown, list), Sentences: len(list)})
+	answer, ok := r.ask(Asking{Material: material, Question: question(r.shown, list), Sentences: len(list)})
 	out := make([]judgement, len(list))
 	told := 0
 	if ok {
@@ -111,16 +99,24 @@ func (r *Reading) verdicts(block string, ends []int) []judgement {
 		return nil
 	}
 	for i := range out {
-		out[i].doubted = list[i].Doubts != nil
+		out[i].doubted = list[i].doubts != nil
 	}
 	return out
 }
 
-// judgement is a verdict that may not have been given.
+// judgement is what a model says of a sentence.
 type judgement struct {
-	Verdict
-	told    bool
-	doubted bool // the model was told of doubts
+	told    bool // it says something
+	ok      bool
+	said    string   // of a wrong one: the words that are wrong
+	from    []string // of a right one that was doubted: values of the results it follows from
+	doubted bool     // it was told of doubts
+}
+
+// doubtful is a sentence as a model is asked about it.
+type doubtful struct {
+	text   string
+	doubts []string // what the rules found in no evidence
 }
 
 // decide is what remains unsupported of a sentence, given what a model says of it.
@@ -128,8 +124,8 @@ func (r *Reading) decide(s *sentence, doubts []string, j judgement) []string {
 	switch {
 	case !j.told:
 		return doubts
-	case !j.OK:
-		said := strings.TrimSpace(j.Said)
+	case !j.ok:
+		said := strings.TrimSpace(j.said)
 		if said == "" || !strings.Contains(s.text, said) {
 			said = strings.TrimSpace(s.text)
 		}
@@ -139,7 +135,7 @@ func (r *Reading) decide(s *sentence, doubts []string, j judgement) []string {
 		return []string{said}
 	case doubts == nil || s.lost():
 		return doubts
-	case j.doubted && !r.evidence.stand(j.From):
+	case j.doubted && !r.evidence.stand(j.from):
 		return doubts
 	}
 	r.checked.Accepted++
@@ -174,8 +170,8 @@ func (e *Evidence) stand(values []string) bool {
 	if len(values) == 0 {
 		return false
 	}
-	if e.compact == "" {
-		e.compact = squeeze(e.material())
+	if told := e.material(); e.compact == "" {
+		e.compact = squeeze(told)
 	}
 	return !slices.ContainsFunc(values, func(v string) bool {
 		// 12500.00 and 12,500 are 12500 in a result.
@@ -214,31 +210,30 @@ func (e *Evidence) material() string {
 	part("The answer was written under these instructions:", e.rules)
 	part("The person wrote:", e.wrote)
 	part("Records that earlier answers cited:", e.cited)
-	part("Results:", e.results)
-	e.told = b.String()
+	b.WriteString("\nResults:\n")
+	lines := json.NewEncoder(&b)
+	lines.SetEscapeHTML(false) // a value is quoted as it stands
+	for _, r := range e.results {
+		if b.Len() > mostMaterial {
+			break // nobody is asked
+		}
+		_ = lines.Encode(map[string]any{"tool": r.Tool, "result": r.Value}) // what was JSON is JSON
+	}
+	e.told, e.compact = b.String(), ""
 	return e.told
 }
 
-// tell keeps a part of the material; what is too long for a model to
-// read is not kept.
-func (e *Evidence) tell(where *[]string, text string) {
-	e.told, e.compact = "", ""
-	if e.size += len(text); e.size <= mostMaterial {
-		*where = append(*where, text)
-	}
-}
-
 // question is the sentences of a block, and what was shown before them.
-func question(before string, list []Doubted) string {
+func question(before string, list []doubtful) string {
 	var b strings.Builder
 	if before != "" {
 		b.WriteString("The answer so far:\n" + before + "\n\n")
 	}
 	b.WriteString("Sentences:\n")
 	for i, s := range list {
-		b.WriteString(strconv.Itoa(i+1) + ": " + s.Text)
-		if s.Doubts != nil {
-			doubts, _ := json.Marshal(s.Doubts)
+		b.WriteString(strconv.Itoa(i+1) + ": " + s.text)
+		if s.doubts != nil {
+			doubts, _ := json.Marshal(s.doubts)
 			b.WriteString("   (doubts: " + string(doubts) + ")")
 		}
 		b.WriteByte('\n')
@@ -264,7 +259,7 @@ func readVerdicts(answer string, out []judgement) (told int) {
 		if json.Unmarshal([]byte(line[begin:end+1]), &v) != nil || v.OK == nil || v.N < 1 || v.N > len(out) || out[v.N-1].told {
 			continue
 		}
-		out[v.N-1] = judgement{Verdict: Verdict{OK: *v.OK, Said: v.Said, From: v.From}, told: true}
+		out[v.N-1] = judgement{told: true, ok: *v.OK, said: v.Said, from: v.From}
 		told++
 	}
 	return told

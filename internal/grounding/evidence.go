@@ -1,7 +1,6 @@
 package grounding
 
 import (
-	"encoding/json"
 	"maps"
 	"math"
 	"slices"
@@ -54,10 +53,10 @@ type Evidence struct {
 	member  string // what a value that is taken in is called
 	scanner scanner
 
-	// What a model is told that checks an answer, and how long it is.
-	rules, wrote, cited, results []string
-	size                         int
-	told, compact                string // all of it, once it is asked for
+	// What a model is told that checks an answer.
+	rules, wrote, cited []string
+	results             []Result
+	told, compact       string // all of it, once it is asked for
 }
 
 // row is an object of a result, or what the person said.
@@ -163,7 +162,7 @@ func (e *Evidence) Words(text string) {
 	if text = e.fits(text); text == "" {
 		return
 	}
-	e.tell(&e.wrote, text)
+	e.wrote, e.told = append(e.wrote, text), ""
 	for _, c := range e.scanner.values(text) {
 		for _, k := range c.keys {
 			e.hold(given, k)
@@ -179,7 +178,7 @@ func (e *Evidence) Words(text string) {
 // that of the instructions.
 func (e *Evidence) Names(text string) {
 	text = e.fits(text)
-	e.tell(&e.rules, text)
+	e.rules, e.told = append(e.rules, text), ""
 	e.say(text)
 }
 
@@ -204,7 +203,7 @@ func (e *Evidence) Earlier(records ...Record) {
 			continue
 		}
 		r.Earlier = true
-		e.tell(&e.cited, r.Entity+" "+r.ID+": "+r.Line)
+		e.cited, e.told = append(e.cited, r.Entity+" "+r.ID+": "+r.Line), ""
 		e.kinds[r.Entity] = true
 		n := e.row(-1, -1)
 		e.rows[n].record = &r
@@ -237,9 +236,7 @@ func (e *Evidence) Result(r Result) []Record {
 	if !ok {
 		root = map[string]any{"value": r.Value}
 	}
-	if doc, err := json.Marshal(map[string]any{"tool": r.Tool, "result": r.Value}); err == nil {
-		e.tell(&e.results, string(doc))
-	}
+	e.results, e.told = append(e.results, r), ""
 	w, first := walk{e, r}, len(e.rows)
 	w.object(root, -1, -1, "", 0)
 	var found []Record
