@@ -205,7 +205,7 @@ func (m *Model) Close() error {
 }
 
 func upstream(err error, sentence string) error {
-	return fault.Wrap(fault.Internal, err, "%s", sentence).With(map[string]any{"reason": fault.Upstream})
+	return fault.Wrap(fault.Internal, err, sentence).With(map[string]any{"reason": fault.Upstream})
 }
 
 // program is one that was started.

@@ -6,6 +6,7 @@ import { ask } from '../api/ask.ts';
 import type { Share } from '../api/gen.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { stamp } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { useSurfaceWords } from '../surfaces/words.ts';
@@ -55,11 +56,12 @@ function Programs() {
 function Row({ one }: { one: Waiting }) {
   const words = useSurfaceWords();
   const locale = useStore(language);
+  const told = useTold();
   return (
     <li data-state={one.kind === 'program' ? undefined : 'wait'}>
       <span className="dot" aria-hidden="true" />
       <div className="row-main">
-        <Link href={one.href}>{one.text}</Link>
+        <Link href={one.href}>{told(one.text)}</Link>
         <p className="hint">{[words[one.kind], one.about, one.since && stamp(one.since, new Date(), locale)].filter(Boolean).join(' · ')}</p>
       </div>
       <Link href={one.href} className="button" aria-hidden="true" tabIndex={-1}>
