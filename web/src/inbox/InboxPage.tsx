@@ -19,8 +19,10 @@ export default function InboxPage() {
   return (
     <div className="pages-body inbox">
       <header className="page-head">
-        <h1>{words.inbox}</h1>
-        <p className="hint">{words.inboxLead}</p>
+        <div>
+          <h1>{words.inbox}</h1>
+          <p className="lead">{words.inboxLead}</p>
+        </div>
       </header>
       {waits.length === 0 && <p className="nothing">{words.empty}</p>}
       {waits.length > 0 && (
