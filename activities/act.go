@@ -91,7 +91,7 @@ func (s *Set) known(ctx context.Context, in CallInput, a run.Act, limit time.Dur
 		return nil, uncertain(a.Tool, err)
 	}
 	if e.Code != "" {
-		return nil, fault.New(e.Code, "%s", e.Message).With(e.Details).As(e.Said)
+		return nil, fault.New(e.Code, "%s", e.Message).With(e.Details).Saying(e.Said)
 	}
 	return e.Output, nil
 }

@@ -50,8 +50,8 @@ func (e *Error) Said() *Sentence {
 	return e.said
 }
 
-// As returns a copy whose sentence was taken apart elsewhere.
-func (e *Error) As(said *Sentence) *Error {
+// Saying returns a copy whose sentence was taken apart elsewhere.
+func (e *Error) Saying(said *Sentence) *Error {
 	c := *e
 	c.said = said
 	return &c

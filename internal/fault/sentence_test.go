@@ -34,7 +34,7 @@ func TestASentenceIsTakenApart(t *testing.T) {
 		t.Errorf("a sentence of another's is %+v", s)
 	}
 	known := fault.Say("It failed.")
-	if s := fault.New(fault.Invalid, "%s", "It failed.").As(known).Said(); s != known {
+	if s := fault.New(fault.Invalid, "%s", "It failed.").Saying(known).Said(); s != known {
 		t.Errorf("what was taken apart elsewhere is %+v", s)
 	}
 }

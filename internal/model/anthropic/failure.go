@@ -75,12 +75,12 @@ func upstream(err error, format string, args ...any) error {
 }
 
 // busy is a refusal that time heals; it says how long the API asks to wait.
-func (p *provider) busy(err error, refused *sdk.Error, sentence string) error {
+func (p *provider) busy(err error, refused *sdk.Error, format string, args ...any) error {
 	details := map[string]any{"reason": fault.Upstream}
 	if wait := p.wait(refused.Response); wait > 0 {
 		details["retry_after_ms"] = wait.Milliseconds()
 	}
-	return fault.Wrap(fault.RateLimited, err, sentence).With(details)
+	return fault.Wrap(fault.RateLimited, err, format, args...).With(details)
 }
 
 // wait is how long the response asks to wait; 0 when it does not say.
