@@ -15,10 +15,11 @@ import (
 
 // actEnd is what an act came to, as its row keeps it.
 type actEnd struct {
-	Output  map[string]any `json:"output,omitempty"`
-	Code    fault.Code     `json:"code,omitempty"`
-	Message string         `json:"message,omitempty"`
-	Details any            `json:"details,omitempty"`
+	Output  map[string]any  `json:"output,omitempty"`
+	Code    fault.Code      `json:"code,omitempty"`
+	Message string          `json:"message,omitempty"`
+	Details any             `json:"details,omitempty"`
+	Said    *fault.Sentence `json:"said,omitempty"`
 }
 
 // actEvery is how often it is looked whether an act that another attempt has begun
@@ -55,7 +56,7 @@ func (s *Set) act(ctx context.Context, in CallInput, bound artifacts.Bound, aske
 	e := actEnd{Output: out}
 	if err != nil {
 		f := fault.From(err)
-		e = actEnd{Code: f.Code, Message: f.Message, Details: f.Details}
+		e = actEnd{Code: f.Code, Message: f.Message, Details: f.Details, Said: f.Said()}
 	}
 	if a.Outcome, _ = json.Marshal(e); a.Outcome != nil {
 		if kept := s.Acts.EndAct(context.WithoutCancel(ctx), in.Run.Viewer, a); kept != nil {
@@ -90,7 +91,7 @@ func (s *Set) known(ctx context.Context, in CallInput, a run.Act, limit time.Dur
 		return nil, uncertain(a.Tool, err)
 	}
 	if e.Code != "" {
-		return nil, fault.New(e.Code, "%s", e.Message).With(e.Details)
+		return nil, fault.New(e.Code, "%s", e.Message).With(e.Details).Saying(e.Said)
 	}
 	return e.Output, nil
 }

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/identity"
 	"liminal/internal/model"
@@ -233,16 +234,17 @@ type Settled struct {
 
 // Record is a tool call as the audit keeps it (TOOL-14).
 type Record struct {
-	Effect    string         `json:"effect"`
-	Node      string         `json:"node"`
-	Tool      string         `json:"tool"`
-	Attempt   int            `json:"attempt"`
-	Arguments map[string]any `json:"arguments,omitempty"`
-	Result    map[string]any `json:"result,omitempty"`
-	Status    string         `json:"status"` // "ok", "error", "stopped"
-	Error     string         `json:"error,omitempty"`
-	Summary   string         `json:"summary,omitempty"`
-	MS        int64          `json:"ms"`
+	Effect    string          `json:"effect"`
+	Node      string          `json:"node"`
+	Tool      string          `json:"tool"`
+	Attempt   int             `json:"attempt"`
+	Arguments map[string]any  `json:"arguments,omitempty"`
+	Result    map[string]any  `json:"result,omitempty"`
+	Status    string          `json:"status"` // "ok", "error", "stopped"
+	Error     string          `json:"error,omitempty"`
+	Said      *fault.Sentence `json:"said,omitempty"` // Error taken apart
+	Summary   string          `json:"summary,omitempty"`
+	MS        int64           `json:"ms"`
 	// Mutating says that the tool changes something, and Approved that a person
 	// approved this very call (GRND-49).
 	Mutating bool `json:"mutating,omitempty"`
@@ -319,10 +321,11 @@ func (c *CloseInput) Status() run.Status {
 
 // Result is what a workflow returns.
 type Result struct {
-	Status    run.Status     `json:"status"`
-	MessageID string         `json:"message_id,omitempty"`
-	Child     *ChildResult   `json:"child,omitempty"`
-	Output    map[string]any `json:"output,omitempty"`
+	Status    run.Status      `json:"status"`
+	MessageID string          `json:"message_id,omitempty"`
+	Child     *ChildResult    `json:"child,omitempty"`
+	Output    map[string]any  `json:"output,omitempty"`
+	Said      *fault.Sentence `json:"said,omitempty"` // why a child failed, taken apart
 }
 
 // ChildResult is what a child run adds to its parent's tally.

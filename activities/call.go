@@ -24,6 +24,9 @@ const heartbeatEvery = time.Second
 // Nothing is wrong with the tool.
 const TypeStopped = "worker_stopped"
 
+// LateMessage is what a person reads of a step whose time was up.
+const LateMessage = "The step took longer than it may."
+
 // StoppedMessage is what a person reads where a step was given up that often
 // that it is not tried again: of a file that was not read, or a turn that
 // failed.
@@ -111,7 +114,7 @@ func late(ctx context.Context, err error) error {
 	if err == nil || errors.As(err, &known) || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
 	}
-	return fault.Wrap(fault.Internal, err, "The step took longer than it may.").With(map[string]any{"reason": graph.CodeTimeout})
+	return fault.Wrap(fault.Internal, err, LateMessage).With(map[string]any{"reason": graph.CodeTimeout})
 }
 
 // caller is on whose behalf a tool is called. What only administrators may call

@@ -111,7 +111,7 @@ func FailureOf(f *graph.Failure) *stream.RunError {
 	if f == nil {
 		return nil
 	}
-	out := &stream.RunError{Code: string(fault.Internal), Message: f.Message, Node: f.Node, Reason: f.Code, RetryAt: f.RetryAt}
+	out := &stream.RunError{Code: string(fault.Internal), Message: f.Message, Node: f.Node, Reason: f.Code, RetryAt: f.RetryAt, Said: f.Said}
 	for _, code := range fault.Codes() {
 		if string(code) == f.Code {
 			out.Code, out.Reason = f.Code, ""
@@ -152,7 +152,7 @@ func (t *Tally) Calls() []run.TraceCall {
 	for _, r := range t.Records {
 		calls = append(calls, run.TraceCall{
 			Effect: r.Effect, Attempt: r.Attempt, Node: r.Node, Tool: r.Tool,
-			Args: small(r.Arguments), Result: small(r.Result), Status: r.Status, Error: r.Error, MS: r.MS, Adapters: r.Adapters,
+			Args: small(r.Arguments), Result: small(r.Result), Status: r.Status, Error: r.Error, Said: r.Said, MS: r.MS, Adapters: r.Adapters,
 		})
 	}
 	return calls

@@ -267,7 +267,9 @@ func (s *Set) direct(ctx context.Context, in CallInput) (c DirectCall) {
 func directFailure(err error) *DirectFailure {
 	var app *temporal.ApplicationError
 	if !errors.As(err, &app) { // a context that ended: its time was up, or the worker's
-		return &DirectFailure{Type: graph.CodeTimeout, Message: "The step took longer than it may."}
+		f := &DirectFailure{Type: graph.CodeTimeout, Message: LateMessage}
+		f.Details, _ = json.Marshal(WithSaid(nil, fault.Say(LateMessage)))
+		return f
 	}
 	f := &DirectFailure{Type: app.Type(), Message: app.Message(), Final: app.NonRetryable()}
 	var details any

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 
@@ -30,8 +31,8 @@ func AsTemporal(ctx context.Context, log *slog.Logger, err error) error {
 		log.Log(ctx, level, "an activity failed", "error", err)
 	}
 	o := temporal.ApplicationErrorOptions{NonRetryable: !retryable(known.Code)}
-	if known.Details != nil {
-		o.Details = []any{known.Details}
+	if details := WithSaid(known.Details, known.Said()); details != nil {
+		o.Details = []any{details}
 	}
 	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), o)
 }
@@ -39,3 +40,26 @@ func AsTemporal(ctx context.Context, log *slog.Logger, err error) error {
 // retryable reports whether trying again could help: it does where the failure
 // is ours or a matter of time, and never where the input is refused.
 func retryable(code fault.Code) bool { return code == fault.Internal || code == fault.RateLimited }
+
+// KeySaid is the member of a failure's details that has its sentence taken apart.
+const KeySaid = "said"
+
+// WithSaid are the details of a fault with its sentence taken apart among them.
+func WithSaid(details any, said *fault.Sentence) any {
+	if said == nil {
+		return details
+	}
+	var object map[string]any
+	raw, err := json.Marshal(details)
+	if err == nil {
+		err = json.Unmarshal(raw, &object)
+	}
+	if err != nil { // no object
+		object = map[string]any{"details": details}
+	}
+	if object == nil {
+		object = map[string]any{}
+	}
+	object[KeySaid] = said
+	return object
+}

@@ -61,18 +61,19 @@ type AdapterWhole struct {
 
 // AdapterVersion is a version of an adapter.
 type AdapterVersion struct {
-	Version int       `json:"version"`
-	State   string    `json:"state" enum:"current,trial,before,rolled_back,earlier,draft" doc:"trial: a share of my conversations takes it, and the others the one that is before; rolled_back: it was taken back"`
-	At      time.Time `json:"at"`
-	By      string    `json:"by" enum:"system,user,llm"`
-	Note    string    `json:"note"`
-	Why     []Remark  `json:"why" doc:"why the change that made it was proposed, sentence by sentence; empty: note is all that is known"`
-	PatchID *int64    `json:"patch_id" nullable:"true" doc:"the change that made it, where it is one of the latest"`
-	Lessons int       `json:"lessons"`
-	Weights int       `json:"weights" doc:"version of its trained weights; 0: it has text only"`
-	Base    string    `json:"base" doc:"the model its weights belong to; empty: it has none"`
-	Peft    bool      `json:"peft" doc:"the weights can be had"`
-	Marked  bool      `json:"marked" doc:"something its weights were trained with was taken back: they serve until they are trained anew without it"`
+	Version int             `json:"version"`
+	State   string          `json:"state" enum:"current,trial,before,rolled_back,earlier,draft" doc:"trial: a share of my conversations takes it, and the others the one that is before; rolled_back: it was taken back"`
+	At      time.Time       `json:"at"`
+	By      string          `json:"by" enum:"system,user,llm"`
+	Note    string          `json:"note"`
+	Said    *fault.Sentence `json:"said,omitempty" doc:"the note taken apart, for who says it in another language"`
+	Why     []Remark        `json:"why" doc:"why the change that made it was proposed, sentence by sentence; empty: note is all that is known"`
+	PatchID *int64          `json:"patch_id" nullable:"true" doc:"the change that made it, where it is one of the latest"`
+	Lessons int             `json:"lessons"`
+	Weights int             `json:"weights" doc:"version of its trained weights; 0: it has text only"`
+	Base    string          `json:"base" doc:"the model its weights belong to; empty: it has none"`
+	Peft    bool            `json:"peft" doc:"the weights can be had"`
+	Marked  bool            `json:"marked" doc:"something its weights were trained with was taken back: they serve until they are trained anew without it"`
 }
 
 // Weights reads the folders of adapters' weights.
@@ -205,7 +206,7 @@ func (s *server) adapterVersions(ctx context.Context, v identity.Viewer, adapter
 		_ = json.Unmarshal(one.Schema, &d) // as above
 		p, known := made[one.Version]
 		view := AdapterVersion{
-			Version: one.Version, State: stateOf(now, one.Version, d, p.back), At: one.CreatedAt.UTC(), By: one.CreatedBy, Note: one.ChangeNote, Why: []Remark{},
+			Version: one.Version, State: stateOf(now, one.Version, d, p.back), At: one.CreatedAt.UTC(), By: one.CreatedBy, Note: one.ChangeNote, Said: artifacts.NoteSaid(one.ChangeNote), Why: []Remark{},
 			Lessons: len(d.Lessons), Weights: d.Version, Peft: d.Version > 0 && d.Dir != "", Marked: marked[d.Version],
 		}
 		if d.Version > 0 {

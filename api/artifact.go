@@ -173,17 +173,26 @@ func (s *server) patchArtifact(ctx context.Context, in *patchInput) (Artifact, e
 
 // Version is one immutable version of an artifact (ART-06).
 type Version struct {
-	Version    int       `json:"version"`
-	Schema     Object    `json:"schema" doc:"the document"`
-	CreatedBy  string    `json:"created_by"`
-	ChangeNote string    `json:"change_note"`
-	CreatedAt  time.Time `json:"created_at"`
+	Version    int             `json:"version"`
+	Schema     Object          `json:"schema" doc:"the document"`
+	CreatedBy  string          `json:"created_by"`
+	ChangeNote string          `json:"change_note"`
+	Said       *fault.Sentence `json:"said,omitempty" doc:"the note taken apart, for who says it in another language; missing: a person wrote it"`
+	Why        []Remark        `json:"why" doc:"why the proposal was made that made it, sentence by sentence; empty: its note is all there is"`
+	CreatedAt  time.Time       `json:"created_at"`
 }
 
 func (s *server) listVersions(ctx context.Context, in *ByID) (Page[Version], error) {
 	list, err := s.Artifacts.Versions(ctx, viewerOf(ctx), in.ID)
+	if err != nil {
+		return Page[Version]{}, err
+	}
+	made, err := s.changesOf(ctx, viewerOf(ctx), in.ID)
 	return page(list, "", func(v artifacts.Version) Version {
-		return Version{Version: v.Version, Schema: Object(v.Schema), CreatedBy: v.CreatedBy, ChangeNote: v.ChangeNote, CreatedAt: v.CreatedAt.UTC()}
+		return Version{
+			Version: v.Version, Schema: Object(v.Schema), CreatedBy: v.CreatedBy, ChangeNote: v.ChangeNote,
+			Said: artifacts.NoteSaid(v.ChangeNote), Why: whyOf(made[v.Version].found), CreatedAt: v.CreatedAt.UTC(),
+		}
 	}), err
 }
 

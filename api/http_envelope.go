@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"time"
+
+	"liminal/internal/fault"
 )
 
 // Envelope is every successful answer (API-01).
@@ -33,9 +35,10 @@ func (f *Failure) MarshalJSON() ([]byte, error) {
 
 // FailureReason says what went wrong.
 type FailureReason struct {
-	Code    string `json:"code" enum:"unauthorized,forbidden,not_found,rate_limited,validation_error,conflict,server_error"`
-	Message string `json:"message" doc:"a sentence for a person"`
-	Details any    `json:"details" doc:"an object, a list or null"`
+	Code    string          `json:"code" enum:"unauthorized,forbidden,not_found,rate_limited,validation_error,conflict,server_error"`
+	Message string          `json:"message" doc:"a sentence for a person"`
+	Details any             `json:"details" doc:"an object, a list or null"`
+	Said    *fault.Sentence `json:"said,omitempty" doc:"the message taken apart, for who says it in another language"`
 }
 
 // Error makes a Failure an error that huma writes as it is.

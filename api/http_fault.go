@@ -89,7 +89,7 @@ func retryAfter(details any) int {
 func failureOf(req *request, code int, f *fault.Error) *Failure {
 	failure := &Failure{
 		Status: "error", RequestID: req.id, code: code,
-		Reason: FailureReason{Code: string(f.Code), Message: f.Message, Details: f.Details},
+		Reason: FailureReason{Code: string(f.Code), Message: f.Message, Details: f.Details, Said: f.Said()},
 	}
 	if req.raw != nil {
 		failure.shape = errorShape(req.raw)

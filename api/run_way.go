@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"liminal/internal/fault"
 	"liminal/internal/redact"
 	"liminal/internal/run"
 	"liminal/internal/stream"
@@ -54,11 +55,14 @@ type WayCall struct {
 // size is a number of bytes.
 type size = int
 
+// toldToWhose stands for why another person's run failed.
+const toldToWhose = "What went wrong is told to whose run it is."
+
 // limited is a run as an administrator sees another person's.
 func limited(out Run, r run.Run) Run {
 	out.Limited, out.ConversationID, out.Result.V = true, nil, nil
 	if out.Error.V != nil {
-		out.Error.V = &stream.RunError{Code: out.Error.V.Code, Node: out.Error.V.Node, Reason: out.Error.V.Reason, Message: "What went wrong is told to whose run it is."}
+		out.Error.V = &stream.RunError{Code: out.Error.V.Code, Node: out.Error.V.Node, Reason: out.Error.V.Reason, Message: toldToWhose, Said: fault.Say(toldToWhose)}
 	}
 	out.Trace.V = nil
 	if way, ok := wayOf(r.Trace); ok {
@@ -122,8 +126,8 @@ func (s *server) shown(trace json.RawMessage, why reasons) any {
 		}
 	}
 	if s.Redacted {
-		hide(objects(whole["steps"]), "detail", "values")
-		hide(objects(whole["calls"]), "arguments", "result", "error")
+		hide(objects(whole["steps"]), "detail", "values", "said")
+		hide(objects(whole["calls"]), "arguments", "result", "error", "said")
 	}
 	return whole
 }

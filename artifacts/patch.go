@@ -54,7 +54,7 @@ func (l *Library) Rollback(ctx context.Context, v identity.Viewer, id string, ve
 		return Artifact{}, err
 	}
 	if note == "" {
-		note = fmt.Sprintf("back to version %d", version)
+		note = fmt.Sprintf(NoteBack, version)
 	}
 	return l.append(ctx, v, a, old.Schema, Change{Note: note})
 }

@@ -258,7 +258,7 @@ func (e *Engine) restart(ctx context.Context, r run.Run) error {
 // abandon closes the row of a run whose workflow is gone without having closed
 // it, such as one an operator terminated. sentence tells the person.
 func (e *Engine) abandon(ctx context.Context, r run.Run, sentence string) error {
-	last, err := stream.New("", stream.RunError{Code: string(fault.Internal), Message: sentence})
+	last, err := stream.New("", stream.RunError{Code: string(fault.Internal), Message: sentence, Said: fault.Say(sentence)})
 	if err != nil {
 		return err
 	}

@@ -265,7 +265,8 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) activ
 	}
 	switch {
 	case err != nil:
-		rec.Status, rec.Error = "error", failure(err).Message
+		f := failure(err)
+		rec.Status, rec.Error, rec.Said = "error", f.Message, f.Said
 	case r.Stopped:
 		rec.Status = "stopped"
 	}

@@ -184,6 +184,7 @@ func (d *drive) childResult() (activities.Result, error) {
 	}
 	trimmed(&r.Child.Tally)
 	if f := out.Err; f != nil {
+		r.Said = f.Said
 		return r, temporal.NewNonRetryableApplicationError(f.Error(), f.Code, nil, r)
 	}
 	return r, nil

@@ -17,6 +17,11 @@ import (
 // inside is what a person is told when there is nothing they could do.
 const inside = "A step failed on our side."
 
+const (
+	cancelledStep = "The step was cancelled."
+	nobodyTook    = "No worker took the step in time."
+)
+
 // failure is an activity's or child's error as the machine takes it. Whether
 // it is tried again is the machine's decision; Retryable only says that it
 // could help.
@@ -26,29 +31,29 @@ func failure(err error) graph.Failure {
 	var app *temporal.ApplicationError
 	switch {
 	case errors.As(err, &known):
-		return graph.Failure{Code: reasonOr(string(known.Code), fault.Reason(known)), Message: known.Message}
+		return graph.Failure{Code: reasonOr(string(known.Code), fault.Reason(known)), Message: known.Message, Said: known.Said()}
 	case errors.As(err, &timeout):
 		return timedOut(timeout)
 	case errors.As(err, &app) && app.Type() == activities.TypeStopped:
-		return graph.Failure{Code: string(fault.Internal), Message: app.Message(), Retryable: true, Soon: true}
+		return graph.Failure{Code: string(fault.Internal), Message: app.Message(), Said: fault.Say(activities.StoppedMessage), Retryable: true, Soon: true}
 	case errors.As(err, &app) && isCode(app.Type()):
 		return failureFrom(app)
 	case errors.As(err, &app):
-		return graph.Failure{Code: string(fault.Internal), Message: inside, Retryable: !app.NonRetryable()}
+		return graph.Failure{Code: string(fault.Internal), Message: inside, Said: fault.Say(inside), Retryable: !app.NonRetryable()}
 	case temporal.IsCanceledError(err):
-		return graph.Failure{Code: string(fault.Conflict), Message: "The step was cancelled."}
+		return graph.Failure{Code: string(fault.Conflict), Message: cancelledStep, Said: fault.Say(cancelledStep)}
 	}
-	return graph.Failure{Code: string(fault.Internal), Message: inside}
+	return graph.Failure{Code: string(fault.Internal), Message: inside, Said: fault.Say(inside)}
 }
 
 func timedOut(err *temporal.TimeoutError) graph.Failure {
 	switch err.TimeoutType() {
 	case enumspb.TIMEOUT_TYPE_HEARTBEAT:
-		return graph.Failure{Code: string(fault.Internal), Message: activities.StoppedMessage, Retryable: true, Soon: true}
+		return graph.Failure{Code: string(fault.Internal), Message: activities.StoppedMessage, Said: fault.Say(activities.StoppedMessage), Retryable: true, Soon: true}
 	case enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
-		return graph.Failure{Code: string(fault.Internal), Message: "No worker took the step in time."}
+		return graph.Failure{Code: string(fault.Internal), Message: nobodyTook, Said: fault.Say(nobodyTook)}
 	default:
-		return graph.Failure{Code: graph.CodeTimeout, Message: "The step took longer than it may.", Retryable: true}
+		return graph.Failure{Code: graph.CodeTimeout, Message: activities.LateMessage, Said: fault.Say(activities.LateMessage), Retryable: true}
 	}
 }
 
@@ -69,6 +74,7 @@ func failureFrom(app *temporal.ApplicationError) graph.Failure {
 		Code: code, Message: app.Message(),
 		Retryable: !app.NonRetryable() && code != fault.NotConfigured && code != fault.Uncertain && code != fault.Budget && !resting,
 		RetryAt:   again,
+		Said:      saidIn(object),
 		After:     time.Duration(min(max(after, 0), maxAfterMS)) * time.Millisecond,
 	}
 }
@@ -86,6 +92,15 @@ func detailsOf(app *temporal.ApplicationError) (object map[string]any) {
 		return nil
 	}
 	return object
+}
+
+// saidIn is the sentence taken apart that the details of a failure have.
+func saidIn(object map[string]any) (said *fault.Sentence) {
+	raw, err := json.Marshal(object[activities.KeySaid])
+	if err != nil || json.Unmarshal(raw, &said) != nil {
+		return nil // the sentence itself is enough
+	}
+	return said
 }
 
 // reasonOr is the failure's code: of a provider that is missing, away or too

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -82,6 +84,32 @@ func TestAStepWhoseWorkerIsNeverHeardOfSaysWhatToDo(t *testing.T) {
 		if f := workflows.Failure(err); f.Message != activities.StoppedMessage || !f.Retryable || !f.Soon {
 			t.Errorf("%s: it is %+v", name, f)
 		}
+	}
+}
+
+// A sentence stays apart from its values on the way through the engine: out of an
+// activity, whose other details are kept, and out of a child run.
+//
+// Requirements: GRND-37 (errors)
+func TestWhyAStepFailedCanBeSaidInAnotherLanguage(t *testing.T) {
+	t.Parallel()
+	type counted struct {
+		Rule string `json:"rule"`
+	}
+	for name, details := range map[string]any{"none": nil, "an object": map[string]any{"reason": fault.Upstream}, "a list": []string{"x"}, "a structure": counted{"chat"}} {
+		cause := fault.New(fault.Internal, "%s cannot be reached.", "models.example").With(details)
+		f := workflows.Failure(activities.AsTemporal(t.Context(), slog.New(slog.DiscardHandler), cause))
+		if f.Said == nil || f.Said.Text != "{1} cannot be reached." || !slices.Equal(f.Said.Values, []string{"models.example"}) {
+			t.Errorf("with %s it is said as %+v", name, f.Said)
+		}
+		if _, object := details.(map[string]any); object != (f.Code == fault.Upstream) {
+			t.Errorf("with %s its code is %s", name, f.Code)
+		}
+	}
+	said := fault.Say("the citations of node %q are no list", "end")
+	child := temporal.NewNonRetryableApplicationError("node end: …", string(fault.Invalid), nil, activities.Result{Said: said})
+	if f := workflows.Failure(child); !reflect.DeepEqual(f.Said, said) {
+		t.Errorf("of a child it is said as %+v", f.Said)
 	}
 }
 
@@ -263,7 +291,7 @@ func TestAGraphThatEndsByItsOwnBoundsIsTheFaultOfWhoeverWroteIt(t *testing.T) {
 				if own {
 					want = c.theirs
 				}
-				if row != told || row.Code != string(want) || row.Reason != c.reason || row.Message == "" {
+				if !reflect.DeepEqual(row, told) || row.Code != string(want) || row.Reason != c.reason || row.Message == "" || row.Said == nil {
 					t.Errorf("the row says %+v and the stream %+v, want %s with reason %q", row, told, want, c.reason)
 				}
 			})

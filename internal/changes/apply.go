@@ -134,7 +134,7 @@ func (p Patch) versions(j judged) []NewVersion {
 // note is what the versions of a patch say of themselves.
 func (p Patch) note() string {
 	line, _, _ := strings.Cut(strings.TrimSpace(p.Justification), "\n")
-	return fmt.Sprintf("patch %d: %s", p.ID, cut(line, 200))
+	return fmt.Sprintf(artifacts.NotePatch, p.ID, cut(line, 200))
 }
 
 // paced holds back what a model proposes (CFG-12).
@@ -235,7 +235,7 @@ func (d *Desk) takeBack(ctx context.Context, v identity.Viewer, p Patch, reason 
 		}
 		m.Versions = append(m.Versions, NewVersion{
 			Change: -1, ArtifactID: c.ArtifactID, Base: c.Applied, Schema: old.Schema, By: by,
-			Note: fmt.Sprintf("back to version %d: %s", c.Base, cut(reason, 200)),
+			Note: fmt.Sprintf(artifacts.NoteBackFor, c.Base, cut(reason, 200)),
 		})
 	}
 	return d.ends(ctx, v, p, m)

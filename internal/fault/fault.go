@@ -65,16 +65,19 @@ type Error struct {
 	Message string // says what happened, where, and what to do
 	Details any    // JSON-ready; nil when the sentence says it all
 	cause   error
+	format  string // of Message, with args
+	args    []any
+	said    *Sentence // instead
 }
 
 // New returns an error whose message is shown to people as it is.
 func New(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), format: format, args: args}
 }
 
 // Wrap is New with the cause kept for logs; the cause is never shown.
 func Wrap(code Code, cause error, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...), cause: cause}
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...), cause: cause, format: format, args: args}
 }
 
 // With returns a copy that carries details.

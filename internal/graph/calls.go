@@ -93,8 +93,9 @@ func (r *Run) begin(t *thread, place, free, waiting int) {
 }
 
 func (r *Run) endOfTime(id, what string) {
-	r.end(&Failure{Node: id, Code: CodeTimeout, Spent: true, Message: "the run has used up its " +
-		r.graph.timeout.String() + " (timeout_ms): node \"" + id + "\" " + what})
+	f := failuref(CodeTimeout, "the run has used up its %s (timeout_ms): node %q %s", r.graph.timeout, id, what).at(id)
+	f.Spent = true
+	r.end(f)
 }
 
 // returned takes what a call gave: a question, a later time, or the output.

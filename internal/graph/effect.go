@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"liminal/internal/fault"
 )
 
 // Kind names what an Effect asks for.
@@ -147,15 +149,16 @@ const (
 
 // Failure is why a node, or the run, did not go on.
 type Failure struct {
-	Code      string        `json:"code"`
-	Message   string        `json:"message"`
-	Retryable bool          `json:"retryable,omitempty"`
-	Soon      bool          `json:"soon,omitempty"`     // what was called is well, so the next attempt need not let it rest
-	GivenUp   bool          `json:"given_up,omitempty"` // by who carried it out: it says nothing of what was given, and counts as no attempt (see maxGivenUp)
-	After     time.Duration `json:"after,omitempty"`    // what was called asks to be left alone so long (LORA-25)
-	Node      string        `json:"node,omitempty"`     // where it happened; set by the machine
-	Spent     bool          `json:"spent,omitempty"`    // the time that ended is the whole run's, as its graph sets it
-	RetryAt   time.Time     `json:"retry_at,omitzero"`  // what was called rests, and is called again from then on
+	Code      string          `json:"code"`
+	Message   string          `json:"message"`
+	Retryable bool            `json:"retryable,omitempty"`
+	Soon      bool            `json:"soon,omitempty"`     // what was called is well, so the next attempt need not let it rest
+	GivenUp   bool            `json:"given_up,omitempty"` // by who carried it out: it says nothing of what was given, and counts as no attempt (see maxGivenUp)
+	After     time.Duration   `json:"after,omitempty"`    // what was called asks to be left alone so long (LORA-25)
+	Node      string          `json:"node,omitempty"`     // where it happened; set by the machine
+	Spent     bool            `json:"spent,omitempty"`    // the time that ended is the whole run's, as its graph sets it
+	RetryAt   time.Time       `json:"retry_at,omitzero"`  // what was called rests, and is called again from then on
+	Said      *fault.Sentence `json:"said,omitempty"`     // Message taken apart
 }
 
 // Error gives the message with the node.
@@ -166,8 +169,14 @@ func (f *Failure) Error() string {
 	return "node " + f.Node + ": " + f.Message
 }
 
+// at is f where it happened.
+func (f *Failure) at(node string) *Failure {
+	f.Node = node
+	return f
+}
+
 func failuref(code, format string, args ...any) *Failure {
-	return &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &Failure{Code: code, Message: fmt.Sprintf(format, args...), Said: fault.Say(format, args...)}
 }
 
 // Outcome is how a run ended. Err is set when it failed. Suppressed says that
@@ -186,16 +195,17 @@ type Outcome struct {
 // effect. Ended is zero while it is open. The doc tags are the words of the API's
 // document.
 type Step struct {
-	Node      string    `json:"node"`
-	Type      NodeType  `json:"type" doc:"of the node"`
-	Effect    string    `json:"effect,omitempty" doc:"missing: the node only decides"`
-	Visit     int       `json:"visit" doc:"how often the run had come to the node, this time included"`
-	Attempt   int       `json:"attempt,omitempty"`
-	Started   time.Time `json:"started"`
-	Ended     time.Time `json:"ended,omitzero" doc:"missing: it is open"`
-	Outcome   Result    `json:"outcome,omitempty" doc:"ok, failed, retried, skipped, asked, abandoned, cancelled or expired"`
-	Detail    string    `json:"detail,omitempty"`
-	Condition string    `json:"condition,omitempty" doc:"the when that chose the way"`
+	Node      string          `json:"node"`
+	Type      NodeType        `json:"type" doc:"of the node"`
+	Effect    string          `json:"effect,omitempty" doc:"missing: the node only decides"`
+	Visit     int             `json:"visit" doc:"how often the run had come to the node, this time included"`
+	Attempt   int             `json:"attempt,omitempty"`
+	Started   time.Time       `json:"started"`
+	Ended     time.Time       `json:"ended,omitzero" doc:"missing: it is open"`
+	Outcome   Result          `json:"outcome,omitempty" doc:"ok, failed, retried, skipped, asked, abandoned, cancelled or expired"`
+	Detail    string          `json:"detail,omitempty"`
+	Said      *fault.Sentence `json:"said,omitempty" doc:"the detail taken apart, for who says it in another language"`
+	Condition string          `json:"condition,omitempty" doc:"the when that chose the way"`
 	// Values are what the conditions of a switch read, those that were not true
 	// before it too; only with Limits.Explain.
 	Values map[string]any `json:"values,omitempty" doc:"what the conditions of a switch read"`

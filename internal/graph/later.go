@@ -20,7 +20,7 @@ func (r *Run) later(t *thread, place int, raw map[string]any) {
 	s := t.Slots[place]
 	pause, f := s.pause(raw)
 	if f != nil {
-		r.closeTrace(s.Trace, ResultFailed, f.Message)
+		r.failTrace(s.Trace, ResultFailed, f)
 		s.Trace, s.Phase, s.Failure = -1, settled, f
 		r.settled(t, place)
 		return

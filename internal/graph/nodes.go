@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -67,18 +66,15 @@ func (r *Run) step(t *thread, n *node) bool {
 	t.Visit = s.Visits[n.id+t.Suffix] + 1
 	switch {
 	case t.Visit > r.graph.maxVisits:
-		r.end(&Failure{Node: n.id, Code: CodeLimit, Message: fmt.Sprintf(
-			"node %q was visited %d times, which is the limit: the graph loops without an end", n.id, r.graph.maxVisits)})
+		r.end(failuref(CodeLimit, "node %q was visited %d times, which is the limit: the graph loops without an end", n.id, r.graph.maxVisits).at(n.id))
 	case r.work < stepCost:
 		r.endOfWork(n)
 	case s.Budget != nil && s.Budget.Steps < 1:
 		r.endOfBudget(n.id, "steps")
 	case s.Total >= r.graph.limits.MaxTotal:
-		r.end(&Failure{Node: n.id, Code: CodeLimit, Message: fmt.Sprintf(
-			"the run took %d steps with all the items of its maps, which is the limit, and was at node %q", s.Total, n.id)})
+		r.end(failuref(CodeLimit, "the run took %d steps with all the items of its maps, which is the limit, and was at node %q", s.Total, n.id).at(n.id))
 	case s.Steps[t.Suffix] >= r.graph.maxSteps:
-		r.end(&Failure{Node: n.id, Code: CodeLimit, Message: fmt.Sprintf(
-			"the run took %d steps, which is the limit, and was not at its end but at node %q", s.Steps[t.Suffix], n.id)})
+		r.end(failuref(CodeLimit, "the run took %d steps, which is the limit, and was not at its end but at node %q", s.Steps[t.Suffix], n.id).at(n.id))
 	default:
 		s.Visits[n.id+t.Suffix] = t.Visit
 		s.Steps[t.Suffix]++
@@ -93,8 +89,7 @@ func (r *Run) step(t *thread, n *node) bool {
 }
 
 func (r *Run) endOfWork(n *node) {
-	r.end(&Failure{Node: n.id, Code: CodeLimit, Message: fmt.Sprintf(
-		"the run did too much without calling or asking anyone, and was at node %q: its loops, conditions or templates are too large", n.id)})
+	r.end(failuref(CodeLimit, "the run did too much without calling or asking anyone, and was at node %q: its loops, conditions or templates are too large", n.id).at(n.id))
 }
 
 // refuse fails a node that has no effect under way, with a step in the trace.
@@ -103,7 +98,7 @@ func (r *Run) refuse(t *thread, f *Failure) {
 		r.endOfWork(r.graph.node(t.Node))
 		return
 	}
-	r.note(t, Step{Outcome: ResultFailed, Detail: f.Message})
+	r.note(t, Step{Outcome: ResultFailed, Detail: f.Message, Said: f.Said})
 	r.fail(t, f)
 }
 

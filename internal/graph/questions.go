@@ -75,7 +75,7 @@ func (r *Run) question(t *thread, place int, raw map[string]any) {
 		f = failuref(CodeLimit, "tool %s asked %d questions without an answer of its own, which is the limit", s.Tool, maxQuestions)
 	}
 	if f != nil {
-		r.closeTrace(s.Trace, ResultFailed, f.Message)
+		r.failTrace(s.Trace, ResultFailed, f)
 		s.Trace, s.Phase, s.Failure = -1, settled, f
 		r.settled(t, place)
 		return

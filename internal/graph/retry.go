@@ -28,7 +28,7 @@ const (
 func (r *Run) failed(t *thread, place int, f Failure) {
 	n, s := r.graph.node(t.Node), t.Slots[place]
 	if f.Code == CodeTimeout && r.remaining() <= 0 {
-		r.closeTrace(s.Trace, ResultFailed, f.Message)
+		r.failTrace(s.Trace, ResultFailed, &f)
 		r.endOfTime(n.id, "did not finish")
 		return
 	}
@@ -40,7 +40,7 @@ func (r *Run) failed(t *thread, place int, f Failure) {
 		s.GivenUp++
 	}
 	if again && f.Code != CodeValidation && s.Attempt > 0 && s.Attempt-s.GivenUp <= r.retries(s, f) {
-		r.closeTrace(s.Trace, ResultRetried, f.Message)
+		r.failTrace(s.Trace, ResultRetried, &f)
 		s.Trace, s.Phase = -1, waiting
 		r.backoff(t, place, f)
 		return
@@ -48,7 +48,7 @@ func (r *Run) failed(t *thread, place int, f Failure) {
 	if f.Code == CodeUncertain {
 		r.disallow(s.Tool)
 	}
-	r.closeTrace(s.Trace, ResultFailed, f.Message)
+	r.failTrace(s.Trace, ResultFailed, &f)
 	s.Trace = -1
 	f.Retryable, f.Soon, f.GivenUp, f.After = false, false, false, 0
 	s.Phase, s.Failure = settled, &f

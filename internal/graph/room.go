@@ -46,7 +46,7 @@ func (r *Run) roomy() bool {
 			id = t.Node
 		}
 	}
-	r.end(&Failure{Node: id, Code: CodeLimit, Message: noRoom + ", and was at node \"" + id + "\": it keeps too much of what its nodes give"})
+	r.end(failuref(CodeLimit, noRoom+", and was at node %q: it keeps too much of what its nodes give", id).at(id))
 	return false
 }
 

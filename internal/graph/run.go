@@ -72,7 +72,7 @@ func (r *Run) Fail(id string, f Failure, now time.Time) []Effect {
 	if f.Code == "" {
 		f.Code = CodeServer
 	}
-	f = Failure{Code: validText(f.Code), Message: validText(f.Message), Retryable: f.Retryable, Soon: f.Soon, GivenUp: f.GivenUp, After: max(f.After, 0), RetryAt: f.RetryAt}
+	f = Failure{Code: validText(f.Code), Message: validText(f.Message), Retryable: f.Retryable, Soon: f.Soon, GivenUp: f.GivenUp, After: max(f.After, 0), RetryAt: f.RetryAt, Said: validSaid(f.Said)}
 	if o.Effect.Kind == KindAsk {
 		f.Retryable = false
 	}

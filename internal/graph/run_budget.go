@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"slices"
 	"time"
 )
@@ -191,8 +190,7 @@ func (r *Run) charge(t *thread, place int, e *Effect) bool {
 }
 
 func (r *Run) endOfBudget(node, what string) {
-	r.end(&Failure{Node: node, Code: CodeLimit, Message: fmt.Sprintf(
-		"the run, with all the runs it began, has used up the %s it may have, and was at node %q: let it do less, or split the work into several runs", what, node)})
+	r.end(failuref(CodeLimit, "the run, with all the runs it began, has used up the %s it may have, and was at node %q: let it do less, or split the work into several runs", what, node).at(node))
 }
 
 // spend takes what an effect used out of the budget, now that it is over and

@@ -37,6 +37,14 @@ func (r *Run) closeTrace(i int, result Result, detail string) {
 	s.Ended, s.Outcome, s.Detail = r.state.Clock, result, clipped(detail)
 }
 
+// failTrace ends an open step with a failure.
+func (r *Run) failTrace(i int, result Result, f *Failure) {
+	if i >= 0 && i < len(r.state.Trace) && r.state.Trace[i].Outcome == "" {
+		r.closeTrace(i, result, f.Message)
+		r.state.Trace[i].Said = f.Said
+	}
+}
+
 // closeTraces ends every open step of a thread's node.
 func (r *Run) closeTraces(t *thread, result Result, detail string) {
 	for _, s := range t.Slots {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"liminal/internal/fault"
 )
 
 // maxNesting bounds how deep values nest, well below encoding/json's 10,000.
@@ -107,6 +109,17 @@ func validText(s string) string {
 		return s
 	}
 	return string([]rune(s))
+}
+
+func validSaid(s *fault.Sentence) *fault.Sentence {
+	if s == nil {
+		return nil
+	}
+	valid := fault.Sentence{Text: validText(s.Text), Values: make([]string, len(s.Values))}
+	for i, v := range s.Values {
+		valid.Values[i] = validText(v)
+	}
+	return &valid
 }
 
 // weight is how many elements a value has, strings counted by 64 bytes. A sum

@@ -215,5 +215,5 @@ func unsent(err error) error {
 	if known.Details != nil {
 		return err
 	}
-	return fault.Wrap(known.Code, err, "%s", known.Message).With(map[string]any{"reason": webaccess.Unsent})
+	return fault.Wrap(known.Code, err, "%s", known.Message).Saying(known.Said()).With(map[string]any{"reason": webaccess.Unsent})
 }

@@ -2,7 +2,6 @@ package quota
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,21 +159,20 @@ func (b *Budgets) Afford(ctx context.Context, v identity.Viewer) error {
 		return err
 	case u.Budget.TokensPerDay > 0 && u.Day.Tokens() >= u.Budget.TokensPerDay:
 		used, limit := u.Day.Tokens(), u.Budget.TokensPerDay
-		return b.overdrawn("tokens_per_day", float64(used), float64(limit), u.DayRenews,
-			fmt.Sprintf("Your budget of today is used up: %s of %s tokens", grouped(used), grouped(limit)))
+		return b.overdrawn("tokens_per_day", float64(used), float64(limit), u.DayRenews, fault.New(fault.RateLimited,
+			"Your budget of today is used up: %s of %s tokens. It is renewed on %s UTC; until then an administrator can give you more.", grouped(used), grouped(limit), u.DayRenews.Format("2006-01-02 15:04")))
 	case u.Budget.USDPerMonth > 0 && u.Month.CostUSD >= u.Budget.USDPerMonth:
-		return b.overdrawn("usd_per_month", u.Month.CostUSD, u.Budget.USDPerMonth, u.MonthRenews,
-			fmt.Sprintf("Your budget of this month is used up: %.2f of %.2f US dollars", u.Month.CostUSD, u.Budget.USDPerMonth))
+		return b.overdrawn("usd_per_month", u.Month.CostUSD, u.Budget.USDPerMonth, u.MonthRenews, fault.New(fault.RateLimited,
+			"Your budget of this month is used up: %.2f of %.2f US dollars. It is renewed on %s UTC; until then an administrator can give you more.", u.Month.CostUSD, u.Budget.USDPerMonth, u.MonthRenews.Format("2006-01-02 15:04")))
 	}
 	return nil
 }
 
-func (b *Budgets) overdrawn(what string, used, limit float64, renews time.Time, sentence string) error {
-	return fault.New(fault.RateLimited, "%s. It is renewed on %s UTC; until then an administrator can give you more.", sentence, renews.Format("2006-01-02 15:04")).
-		With(map[string]any{
-			"reason": fault.Budget, "budget": what, "used": used, "limit": limit,
-			"renews_at": renews.Format(time.RFC3339), "retry_after": max(1, int(renews.Sub(b.now()).Seconds())),
-		})
+func (b *Budgets) overdrawn(what string, used, limit float64, renews time.Time, over *fault.Error) error {
+	return over.With(map[string]any{
+		"reason": fault.Budget, "budget": what, "used": used, "limit": limit,
+		"renews_at": renews.Format(time.RFC3339), "retry_after": max(1, int(renews.Sub(b.now()).Seconds())),
+	})
 }
 
 // grouped writes a number with its thousands apart.

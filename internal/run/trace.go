@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 
+	"liminal/internal/fault"
 	"liminal/internal/graph"
 )
 
@@ -39,11 +40,12 @@ type TraceCall struct {
 	Result  json.RawMessage `json:"result,omitempty"`
 	// Given and Gave are never stored: whoever is shown another person's run is
 	// told how much there was, in bytes, and not what.
-	Given  int    `json:"arguments_bytes,omitempty" doc:"of another person's run, instead of the arguments"`
-	Gave   int    `json:"result_bytes,omitempty" doc:"of another person's run, instead of the result"`
-	Status string `json:"status"`
-	Error  string `json:"error,omitempty"`
-	MS     int64  `json:"ms"`
+	Given  int             `json:"arguments_bytes,omitempty" doc:"of another person's run, instead of the arguments"`
+	Gave   int             `json:"result_bytes,omitempty" doc:"of another person's run, instead of the result"`
+	Status string          `json:"status"`
+	Error  string          `json:"error,omitempty"`
+	Said   *fault.Sentence `json:"said,omitempty" doc:"the error taken apart, for who says it in another language"`
+	MS     int64           `json:"ms"`
 	// Adapters are there where they did not all reach the model as routing chose
 	// them.
 	Adapters *TraceAdapters `json:"adapters,omitempty" doc:"missing: all that routing chose reached the model, each adding up what it does"`

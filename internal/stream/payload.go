@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"liminal/internal/fault"
 )
 
 // Payload is the data of an event. Every kind has one type here, which is the
@@ -211,7 +213,8 @@ type RunError struct {
 	Node    string `json:"node,omitempty"`
 	Reason  string `json:"reason,omitempty" doc:"not_configured or upstream: of whatever model should have answered"`
 	// RetryAt is when what rests is called again; zero: nothing does (ISO-09).
-	RetryAt time.Time `json:"retry_at,omitzero" doc:"what failed is left alone until then; missing: it may be tried again at once"`
+	RetryAt time.Time       `json:"retry_at,omitzero" doc:"what failed is left alone until then; missing: it may be tried again at once"`
+	Said    *fault.Sentence `json:"said,omitempty" doc:"the message taken apart, for who says it in another language; missing: it is not the program's own"`
 }
 
 func (StatusData) kind() Kind      { return Status }

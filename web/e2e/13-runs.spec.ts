@@ -1,4 +1,5 @@
 // Also on the lane: the worker is asked how a run stands.
+import type { Page } from '@playwright/test';
 import { alsoAs, ask, asAdministrator, publish, tell, type Made } from './change.ts';
 import { accessible, expect, test, what, which } from './stage.ts';
 
@@ -146,4 +147,67 @@ test('runs have room on a phone, in German and in the dark', async ({ page }) =>
   await expect(page.getByRole('heading', { name: 'Läufe' })).toBeVisible();
   expect(await tooWide()).toBe(false);
   await accessible(page, 'the runs');
+});
+
+/** Words that no German sentence has, so that one of them is an English sentence's. */
+const english = /\b(the|and|is|are|not|this|with|your|you|has|have|which|from|there|waits?|took|failed|back)\b/i;
+
+/** The English sentences that a page says, beside code; what anybody wrote is left out, and so are names of one word. */
+async function englishOn(page: Page, ...written: string[]): Promise<string[]> {
+  const texts = await page.evaluate(() => {
+    const found: string[] = [];
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let text = walk.nextNode(); text; text = walk.nextNode()) if (!text.parentElement!.closest('code, pre, script, style, .picture, .said')) found.push(text.textContent ?? '');
+    const named = [...document.querySelectorAll('[aria-label], [title]')].filter((one) => !one.closest('.picture'));
+    return [...found, ...named.flatMap((one) => [one.ariaLabel ?? '', one.getAttribute('title') ?? ''])];
+  });
+  return texts.filter((text) => english.test(text) && text.trim().includes(' ') && !written.some((own) => text.includes(own)));
+}
+
+// Requirements: GRND-37 (errors)
+test('a German page says in German what the server says', async ({ page }) => {
+  test.setTimeout(90_000);
+  await asAdministrator(page);
+  const name = `bruch_${Date.now()}`;
+  const nodes = [
+    { id: 'suche', type: 'tool_call', tool: 'rag.search_v1', description: 'Finding passages…', inputs: { question: '${input.message}' }, next: 'lesen' },
+    { id: 'lesen', type: 'tool_call', tool: 'files.read_v1', inputs: { path: 'files/nirgends.txt' }, next: 'ende' },
+    { id: 'ende', type: 'end', response: 'Gut.' },
+  ];
+  const { id } = await ask<{ id: string }>(page, 'POST', '/v1/artifacts', { type: 'workflow.chat', name, visibility: 'global', schema: { kind: 'workflow.chat', title: name, entrypoint: 'suche', nodes } });
+  await page.evaluate(() => localStorage.setItem('liminal.language', 'de'));
+  await page.goto('/');
+  await page.getByLabel('Ablauf', { exact: true }).selectOption({ label: name });
+  await page.locator('#message').fill('hallo');
+  await page.locator('#message').press('Enter');
+  const turn = page.locator('.turn').last();
+  await expect(turn.locator('.failure')).toContainText('Diese Datei gibt es nicht.');
+  await expect(turn.locator('.evidence').first()).toContainText('keine Textstellen');
+  await expect(turn.locator('.evidence').last()).toContainText('nicht gefunden');
+  const inGerman = async () => expect(await englishOn(page, name)).toEqual([]);
+  await inGerman();
+  await page.reload();
+  await expect(turn.locator('.failure')).toContainText('Diese Datei gibt es nicht.');
+  await inGerman();
+  await turn.getByRole('link', { name: 'Spur' }).click();
+  await expect(page.locator('.run-head .problem')).toContainText('Diese Datei gibt es nicht.');
+  await expect(page.locator('.made .problem')).toHaveText('Diese Datei gibt es nicht.');
+  await page.getByText('Vor dem Graphen').click();
+  await inGerman();
+  await page.goto('/operate/runs');
+  await expect(page.getByRole('list', { name: 'Läufe' }).getByText('Diese Datei gibt es nicht.')).toBeVisible();
+  await inGerman();
+
+  await ask(page, 'PATCH', `/v1/artifacts/${id}`, { patch: [{ op: 'replace', path: '/nodes/2/response', value: 'Besser.' }], base_version: 1, change_note: name });
+  await ask(page, 'POST', `/v1/artifacts/${id}/versions/1/restore`);
+  const proposed = await ask<{ id: number }>(page, 'POST', '/v1/config/patches', { artifact_id: id, patch: [{ op: 'replace', path: '/title', value: `${name} neu` }], justification: name });
+  await page.goto(`/artifacts/${id}`);
+  await expect(page.locator('.version-rail')).toContainText('zurück zu Version 1');
+  await inGerman();
+  await page.goto('/inbox');
+  await expect(page.getByRole('link', { name: `Vorschlag ${proposed.id} zu dem Ablauf ${name} wartet auf eine Entscheidung.` })).toBeVisible({ timeout: 30_000 });
+  expect(await englishOn(page)).toEqual([]);
+  await page.goto('/artifacts');
+  await expect(page.getByText('Der Dokumenten-Assistent: findet heraus, was zu tun ist')).toBeVisible();
+  await inGerman();
 });

@@ -136,7 +136,7 @@ func (p *provider) Stream(ctx context.Context, req model.Request) iter.Seq2[mode
 				}
 			}
 			if a.over && a.unusable() {
-				yield(model.Event{}, upstream(errors.New("it called "+a.torn+" with arguments that are no JSON"), "The language model called the tool "+a.torn+" with arguments that are no JSON. Try again."))
+				yield(model.Event{}, upstream(errors.New("it called "+a.torn+" with arguments that are no JSON"), "The language model called the tool %s with arguments that are no JSON. Try again.", a.torn))
 			}
 			if a.over {
 				return

@@ -53,34 +53,34 @@ func (p *provider) refusal(err error, refused *sdk.Error) error {
 	case statusOverloaded, http.StatusServiceUnavailable:
 		return p.busy(err, refused, "Anthropic has too much to do at the moment. Try again a little later.")
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return fault.Wrap(fault.Invalid, err, "%s", invalid(refused.StatusCode, said))
+		return invalid(err, refused.StatusCode, said)
 	default:
-		return upstream(err, "Anthropic could not answer (status "+strconv.Itoa(refused.StatusCode)+"). Try again.")
+		return upstream(err, "Anthropic could not answer (status %d). Try again.", refused.StatusCode)
 	}
 }
 
-func invalid(status int, said string) string {
+func invalid(err error, status int, said string) error {
 	long := strings.Contains(strings.ToLower(said), "too long") || strings.Contains(said, "exceed context limit")
 	switch {
 	case long || status == http.StatusRequestEntityTooLarge:
-		return "What the model was to read is too long for it. Ask with less text or fewer documents, or choose a model with a larger window."
+		return fault.Wrap(fault.Invalid, err, "What the model was to read is too long for it. Ask with less text or fewer documents, or choose a model with a larger window.")
 	case status == http.StatusNotFound:
-		return "Anthropic has no such model for this key: " + said + ". Name another one in policy.models or LIMINAL_MODEL."
+		return fault.Wrap(fault.Invalid, err, "Anthropic has no such model for this key: %s. Name another one in policy.models or LIMINAL_MODEL.", said)
 	}
-	return "Anthropic refused the request: " + said + "."
+	return fault.Wrap(fault.Invalid, err, "Anthropic refused the request: %s.", said)
 }
 
-func upstream(err error, sentence string) error {
-	return fault.Wrap(fault.Internal, err, "%s", sentence).With(map[string]any{"reason": fault.Upstream})
+func upstream(err error, format string, args ...any) error {
+	return fault.Wrap(fault.Internal, err, format, args...).With(map[string]any{"reason": fault.Upstream})
 }
 
 // busy is a refusal that time heals; it says how long the API asks to wait.
-func (p *provider) busy(err error, refused *sdk.Error, sentence string) error {
+func (p *provider) busy(err error, refused *sdk.Error, format string, args ...any) error {
 	details := map[string]any{"reason": fault.Upstream}
 	if wait := p.wait(refused.Response); wait > 0 {
 		details["retry_after_ms"] = wait.Milliseconds()
 	}
-	return fault.Wrap(fault.RateLimited, err, "%s", sentence).With(details)
+	return fault.Wrap(fault.RateLimited, err, format, args...).With(details)
 }
 
 // wait is how long the response asks to wait; 0 when it does not say.

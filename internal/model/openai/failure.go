@@ -127,7 +127,7 @@ func (p *provider) failure(q *question, r refusal) error {
 	cause := errors.New(p.clean(fmt.Sprintf("HTTP %d: %s", r.status, r.text())))
 	switch {
 	case r.status == 401 || r.status == 403:
-		return fault.Wrap(fault.Internal, cause, "The key for the model at %s is refused. Whoever runs this server must set a valid one, with access to %s.", p.host(), q.name()).
+		return fault.Wrap(fault.Internal, cause, "The key for the model at %s is refused. Whoever runs this server must set a valid one, with access to the model %s.", p.host(), q.name()).
 			With(map[string]any{"reason": fault.NotConfigured})
 	case r.unpaid():
 		return fault.Wrap(fault.Internal, cause, "The account at %s has no credit left. Whoever runs this server must see to it.", p.host()).
@@ -137,7 +137,7 @@ func (p *provider) failure(q *question, r refusal) error {
 	case r.status == 500 && r.tooLong(): // Ollama and llama.cpp say so of what one person asked
 		return p.refused(q, r, cause)
 	case r.status >= 500, r.status == 408, r.status == 409, r.status < 400:
-		return p.upstream(cause, fmt.Sprintf("%s failed with HTTP status %d. Try again; if it stays, whoever runs this server must look at it.", p.host(), r.status))
+		return p.upstream(cause, "%s failed with HTTP status %d. Try again; if it stays, whoever runs this server must look at it.", p.host(), r.status)
 	}
 	return p.refused(q, r, cause)
 }
@@ -149,35 +149,37 @@ func (p *provider) refused(q *question, r refusal, cause error) error {
 		return fault.Wrap(fault.Internal, cause, "No model is named for %s. Whoever runs this server must choose one.", p.host()).
 			With(map[string]any{"reason": fault.NotConfigured})
 	case r.tooLong():
-		return fault.Wrap(fault.Invalid, cause, "This is too long for %s: the conversation and what was found for it do not fit into one request. Ask in a new conversation, or about fewer documents.", q.name())
+		return fault.Wrap(fault.Invalid, cause, "This is too long for the model %s: the conversation and what was found for it do not fit into one request. Ask in a new conversation, or about fewer documents.", q.name())
 	case r.filtered():
 		return fault.Wrap(fault.Invalid, cause, "The content filter of %s refuses this message. Put it in other words.", p.host())
 	case r.status == 404:
-		return fault.Wrap(fault.Invalid, cause, "%s does not know %s. Check the model's name and the server's address.%s", p.host(), q.name(), p.says(r))
+		return fault.Wrap(fault.Invalid, cause, "%s does not know the model %s. Check the model's name and the server's address.%s", p.host(), q.name(), p.says(r))
 	}
-	return fault.Wrap(fault.Invalid, cause, "%s cannot take this request to %s.%s", p.host(), q.name(), p.says(r))
+	return fault.Wrap(fault.Invalid, cause, "%s cannot take this request to the model %s.%s", p.host(), q.name(), p.says(r))
 }
 
 // busy is a server that may answer later.
 func (p *provider) busy(r refusal, cause error) error {
 	details := map[string]any{"reason": fault.Upstream}
-	when := "in a moment"
-	if r.after > 0 {
-		details["retry_after_ms"] = r.after.Milliseconds()
-		when = fmt.Sprintf("in %d seconds", int((r.after+time.Second-1)/time.Second))
-	}
-	if r.after > time.Hour {
-		when = "later"
-	}
 	what := "is overloaded"
 	if r.status == 429 {
 		what = "takes no more requests for now"
 	}
+	if r.after > 0 {
+		details["retry_after_ms"] = r.after.Milliseconds()
+	}
+	if r.after > 0 && r.after <= time.Hour {
+		return fault.Wrap(fault.RateLimited, cause, "%s %s. Try again in %d seconds.", p.host(), what, int((r.after+time.Second-1)/time.Second)).With(details)
+	}
+	when := "in a moment"
+	if r.after > 0 {
+		when = "later"
+	}
 	return fault.Wrap(fault.RateLimited, cause, "%s %s. Try again %s.", p.host(), what, when).With(details)
 }
 
-func (p *provider) upstream(cause error, sentence string) error {
-	return fault.Wrap(fault.Internal, cause, "%s", sentence).With(map[string]any{"reason": fault.Upstream})
+func (p *provider) upstream(cause error, format string, args ...any) error {
+	return fault.Wrap(fault.Internal, cause, format, args...).With(map[string]any{"reason": fault.Upstream})
 }
 
 // unreachable is a server that gave no answer at all.
@@ -186,7 +188,7 @@ func (p *provider) unreachable(err error) error {
 		err = inner.Err // without the URL, which may hold a secret
 	}
 	return p.upstream(errors.New(p.clean(err.Error())),
-		p.host()+" cannot be reached. Try again; if it stays, check that the model's server runs and that its address is right.")
+		"%s cannot be reached. Try again; if it stays, check that the model's server runs and that its address is right.", p.host())
 }
 
 // errPage is an answer for browsers.
@@ -194,23 +196,20 @@ var errPage = errors.New("it sent a web page")
 
 // broken is an answer that cannot be read to its end.
 func (p *provider) broken(err error) error {
-	sentence := "The answer of " + p.host() + " broke off or cannot be read. Try again."
-	if errors.Is(err, errPage) {
-		sentence = p.host() + " answers, but not as a model's server does. Whoever runs this server must check its address."
-	}
+	cause := errors.New(p.clean(err.Error()))
 	if torn, ok := errors.AsType[tornCall](err); ok {
-		sentence = "The language model called the tool " + string(torn) + " with arguments that are no JSON. Try again."
+		return p.upstream(cause, "The language model called the tool %s with arguments that are no JSON. Try again.", string(torn))
 	}
-	return p.upstream(errors.New(p.clean(err.Error())), sentence)
+	if errors.Is(err, errPage) {
+		return p.upstream(cause, "%s answers, but not as a model's server does. Whoever runs this server must check its address.", p.host())
+	}
+	return p.upstream(cause, "The answer of %s broke off or cannot be read. Try again.", p.host())
 }
 
 func (p *provider) host() string { return p.base.Host }
 
 func (q *question) name() string {
-	if q.model == "" {
-		return "its model"
-	}
-	return "the model " + q.model
+	return cmp.Or(q.model, "of its own choice")
 }
 
 // says quotes the server.

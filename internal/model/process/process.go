@@ -204,8 +204,8 @@ func (m *Model) Close() error {
 	return nil
 }
 
-func upstream(err error, sentence string) error {
-	return fault.Wrap(fault.Internal, err, "%s", sentence).With(map[string]any{"reason": fault.Upstream})
+func upstream(err error, format string, args ...any) error {
+	return fault.Wrap(fault.Internal, err, format, args...).With(map[string]any{"reason": fault.Upstream})
 }
 
 // program is one that was started.
@@ -375,7 +375,7 @@ func (a *answer) say(text string) error {
 		text, a.apart = "\n\n"+text, false
 	}
 	if a.bytes += len(text); a.bytes > maxAnswer {
-		return upstream(nil, fmt.Sprintf("The program of the language model has written more than %d bytes.", maxAnswer))
+		return upstream(nil, "The program of the language model has written more than %d bytes.", maxAnswer)
 	}
 	return a.send(model.Event{Type: model.TextDelta, Text: text})
 }

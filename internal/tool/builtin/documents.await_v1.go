@@ -125,16 +125,18 @@ func unreadOutput(list []knowledge.Unread, german bool) map[string]any {
 		map[string]any{"id": "wait", "label": "Wait, and answer then"},
 		map[string]any{"id": "answer", "label": "Answer from what is there"},
 	}
+	allRead, notReady := "all are read", " not ready"
 	if german {
+		allRead, notReady = "alle sind gelesen", " noch nicht gelesen"
 		question = "Noch nicht fertig gelesen: %s. Darauf warten, oder aus dem antworten, was da ist?"
 		choices = []any{
 			map[string]any{"id": "wait", "label": "Warten und dann antworten"},
 			map[string]any{"id": "answer", "label": "Aus dem antworten, was da ist"},
 		}
 	}
-	out := map[string]any{"unread": unreadList(list), "coming": coming(list), "choices": choices, "question": "", "summary": "all are read"}
+	out := map[string]any{"unread": unreadList(list), "coming": coming(list), "choices": choices, "question": "", "summary": allRead}
 	if len(list) > 0 {
-		out["summary"] = fmt.Sprintf("%s not ready", count(len(list), "document"))
+		out["summary"] = count(len(list), "document", german) + notReady
 	}
 	if coming(list) {
 		out["question"] = fmt.Sprintf(question, strings.Join(comingTitles(list, german), ", "))

@@ -181,7 +181,7 @@ func titled(found []knowledge.Titled, german bool) map[string]any {
 	}
 	return map[string]any{
 		"documents": documents, "ids": ids, "titles": titles, "options": options,
-		"count": float64(len(found)), "summary": count(len(found), "document"),
+		"count": float64(len(found)), "summary": count(len(found), "document", german),
 	}
 }
 

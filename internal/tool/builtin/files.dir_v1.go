@@ -24,7 +24,7 @@ func (t listFolder) Run(ctx context.Context, c *tool.Call) (map[string]any, erro
 	}
 	entries, lines := make([]any, 0, len(found)), make([]string, 0, len(found)+1)
 	for _, e := range found {
-		kind, line := "file", fmt.Sprintf("%s (%s)", e.Name, count(int(e.Size), "byte"))
+		kind, line := "file", fmt.Sprintf("%s (%s)", e.Name, count(int(e.Size), "byte", false))
 		if e.Folder {
 			kind, line = "folder", e.Name+"/"
 		}
@@ -37,5 +37,5 @@ func (t listFolder) Run(ctx context.Context, c *tool.Call) (map[string]any, erro
 	case len(lines) == 0:
 		lines = append(lines, "(empty)")
 	}
-	return map[string]any{"entries": entries, "more": more, "text": strings.Join(lines, "\n"), "summary": count(len(found), "name")}, nil
+	return map[string]any{"entries": entries, "more": more, "text": strings.Join(lines, "\n"), "summary": count(len(found), "name", german(c))}, nil
 }

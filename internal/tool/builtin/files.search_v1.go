@@ -53,7 +53,7 @@ func (t searchFiles) Run(ctx context.Context, c *tool.Call) (map[string]any, err
 			return nil, err
 		}
 	}
-	return s.outputs(), nil
+	return s.outputs(german(c)), nil
 }
 
 // grep is one search under way.
@@ -120,7 +120,7 @@ func around(line string, at int) string {
 	return strings.TrimSpace(strings.ToValidUTF8(line[from:min(len(line), from+hitChars)], ""))
 }
 
-func (s *grep) outputs() map[string]any {
+func (s *grep) outputs(german bool) map[string]any {
 	matches, lines := s.matches, s.lines
 	if matches == nil {
 		matches, lines = []any{}, []string{"Nothing found."}
@@ -130,6 +130,6 @@ func (s *grep) outputs() map[string]any {
 	}
 	return map[string]any{
 		"matches": matches, "more": s.more, "text": strings.Join(lines, "\n"),
-		"summary": count(len(matches), "line"),
+		"summary": count(len(matches), "line", german),
 	}
 }

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"fmt"
 
 	"liminal/internal/knowledge"
 	"liminal/internal/tool"
@@ -26,7 +25,7 @@ func (t gather) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	documents, _ := candidates(found.Documents, german(c))
 	out := map[string]any{
 		"passages": passages, "documents": documents, "docs_found": float64(len(documents)),
-		"confidence": string(found.Confidence), "average_similarity": found.AverageSimilarity, "clarity": string(found.Clarity), "summary": t.tally(found),
+		"confidence": string(found.Confidence), "average_similarity": found.AverageSimilarity, "clarity": string(found.Clarity), "summary": t.tally(found, german(c)),
 	}
 	if len(found.Missing) > 0 {
 		missing := make([]any, len(found.Missing))
@@ -59,9 +58,6 @@ func (t gather) gathered(ctx context.Context, c *tool.Call) (knowledge.Gathered,
 const longQuestion = 400
 
 // tally says how much was gathered; a document that has nothing counts.
-func (gather) tally(found knowledge.Gathered) string {
-	if len(found.Passages) == 0 {
-		return "no passages"
-	}
-	return fmt.Sprintf("%s of %s", count(len(found.Passages), "passage"), count(len(found.Documents), "document"))
+func (gather) tally(found knowledge.Gathered, german bool) string {
+	return tallied(len(found.Passages), "of", len(found.Documents), german)
 }

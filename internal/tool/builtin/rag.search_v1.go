@@ -35,7 +35,7 @@ func (t search) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	return map[string]any{
 		"passages": passages, "confidence": string(found.Confidence), "average_similarity": found.AverageSimilarity,
 		"clarity": string(found.Clarity), "documents": documents, "options": options, "docs_found": float64(len(documents)),
-		"unread": unreadList(found.Unread), "summary": tally(found), "read_as": readAs(found.ReadAs),
+		"unread": unreadList(found.Unread), "summary": tally(found, german(c)), "read_as": readAs(found.ReadAs),
 	}, nil
 }
 
@@ -85,14 +85,39 @@ func (t search) order(ctx context.Context, c *tool.Call, question string, passag
 }
 
 // tally says how much was found.
-func tally(found knowledge.Found) string {
-	if len(found.Passages) == 0 {
-		return "no passages"
-	}
-	return fmt.Sprintf("%s in %s", count(len(found.Passages), "passage"), count(len(found.Documents), "document"))
+func tally(found knowledge.Found, german bool) string {
+	return tallied(len(found.Passages), "in", len(found.Documents), german)
 }
 
-func count(n int, noun string) string {
+// tallied says how many passages stand in, or are of, so many documents.
+func tallied(passages int, of string, documents int, german bool) string {
+	switch {
+	case passages == 0 && german:
+		return "keine Textstellen"
+	case passages == 0:
+		return "no passages"
+	case german && documents == 1:
+		return count(passages, "passage", true) + " aus 1 Dokument"
+	case german:
+		return fmt.Sprintf("%s aus %d Dokumenten", count(passages, "passage", true), documents)
+	}
+	return fmt.Sprintf("%s %s %s", count(passages, "passage", false), of, count(documents, "document", false))
+}
+
+// nouns are what is counted, in German: one, and any other number.
+var nouns = map[string][2]string{
+	"passage": {"Textstelle", "Textstellen"}, "document": {"Dokument", "Dokumente"}, "page": {"Seite", "Seiten"},
+	"line": {"Zeile", "Zeilen"}, "name": {"Name", "Namen"}, "character": {"Zeichen", "Zeichen"},
+}
+
+// count is so many of a noun, in the language of the call.
+func count(n int, noun string, german bool) string {
+	if forms, ok := nouns[noun]; ok && german {
+		if n == 1 {
+			return "1 " + forms[0]
+		}
+		return fmt.Sprintf("%d %s", n, forms[1])
+	}
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -31,7 +31,7 @@ func (t transcribe) Run(ctx context.Context, c *tool.Call) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]any{"text": said.Text, "path": path, "summary": count(len([]rune(said.Text)), "character")}
+	out := map[string]any{"text": said.Text, "path": path, "summary": count(len([]rune(said.Text)), "character", german(c))}
 	if said.Language != "" {
 		out["language"] = said.Language
 	}

@@ -42,7 +42,11 @@ func (t fetch) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 		"fetched_at": page.Fetched.Format(time.RFC3339), "chars": float64(total),
 		"truncated": page.Truncated || utf8.RuneCountInString(text) < total,
 	}
-	out["summary"] = count(total, "character") + " of " + named(page)
+	of := " of "
+	if german(c) {
+		of = " aus "
+	}
+	out["summary"] = count(total, "character", german(c)) + of + named(page)
 	return out, nil
 }
 

@@ -39,7 +39,7 @@ func (t searchWeb) Run(ctx context.Context, c *tool.Call) (map[string]any, error
 	}
 	return map[string]any{
 		"results": results, "query": query, "web_query": query, "provider": t.provider.Name(),
-		"content_type": stranger, "summary": count(len(results), "page"),
+		"content_type": stranger, "summary": count(len(results), "page", german(c)),
 	}, nil
 }
 

@@ -1,5 +1,9 @@
+import type { Sentence } from './gen.ts';
+
 /** A refusal or a failure, with the sentence the server wrote for a person. */
 export class Failure extends Error {
+  /** The message taken apart, where the server did so. */
+  said: Sentence | undefined;
   readonly status: number;
   readonly code: string;
   readonly details: unknown;
@@ -41,14 +45,18 @@ export function secondsOf(header: string | null): number {
 
 export function failureFrom(status: number, text: string, retryAfter = 0): Failure {
   try {
-    const body = JSON.parse(text) as { error?: { code?: string; message?: string; details?: unknown; type?: string }; detail?: string };
+    const body = JSON.parse(text) as { error?: { code?: string; message?: string; details?: unknown; type?: string; said?: Sentence }; detail?: string };
     const message = body.error?.message ?? body.detail;
     // OpenAI's shape: its code says why, and the status what it is here.
     if (message && body.error?.type) {
       const { code } = body.error;
       return new Failure(status, codeOf(status), message, code === 'rate_limit_exceeded' ? { rule: code } : { reason: code }, retryAfter);
     }
-    if (message) return new Failure(status, body.error?.code ?? codeOf(status), message, body.error?.details, retryAfter);
+    if (message) {
+      const failure = new Failure(status, body.error?.code ?? codeOf(status), message, body.error?.details, retryAfter);
+      failure.said = body.error?.said;
+      return failure;
+    }
   } catch {
     // Not JSON: a proxy or a crash answered. The status has to do.
   }

@@ -127,6 +127,8 @@ export interface AdapterVersion {
   patch_id: number | null;
   /** the weights can be had */
   peft: boolean;
+  /** the note taken apart, for who says it in another language */
+  said?: Sentence;
   /** trial: a share of my conversations takes it, and the others the one that is before; rolled_back: it was taken back */
   state: 'current' | 'trial' | 'before' | 'rolled_back' | 'earlier' | 'draft';
   version: number;
@@ -1295,6 +1297,8 @@ export interface FailureReason {
   details: unknown;
   /** a sentence for a person */
   message: string;
+  /** the message taken apart, for who says it in another language */
+  said?: Sentence;
 }
 
 export interface Fault {
@@ -3890,6 +3894,8 @@ export interface RunError {
   reason?: string;
   /** what failed is left alone until then; missing: it may be tried again at once */
   retry_at?: string;
+  /** the message taken apart, for who says it in another language; missing: it is not the program's own */
+  said?: Sentence;
 }
 
 export interface RunStatus {
@@ -3962,6 +3968,13 @@ export interface Sent {
   sha256: string;
   size: number;
   why: string;
+}
+
+export interface Sentence {
+  /** names the sentence: in English, with {1}, {2} … where its values stand */
+  text: string;
+  /** in the order of their places */
+  values: string[];
 }
 
 export interface SessionDone {
@@ -4319,6 +4332,8 @@ export interface TraceCall {
   result?: unknown;
   /** of another person's run, instead of the result */
   result_bytes?: number;
+  /** the error taken apart, for who says it in another language */
+  said?: Sentence;
   status: string;
   tool: string;
 }
@@ -4342,6 +4357,8 @@ export interface TraceStep {
   node: string;
   /** ok, failed, retried, skipped, asked, abandoned, cancelled or expired */
   outcome?: string;
+  /** the detail taken apart, for who says it in another language */
+  said?: Sentence;
   started: string;
   /** of the node */
   type: string;
@@ -4628,9 +4645,13 @@ export interface Version {
   change_note: string;
   created_at: string;
   created_by: string;
+  /** the note taken apart, for who says it in another language; missing: a person wrote it */
+  said?: Sentence;
   /** the document */
   schema: Record<string, unknown>;
   version: number;
+  /** why the proposal was made that made it, sentence by sentence; empty: its note is all there is */
+  why: Remark[];
 }
 
 export interface Versions {

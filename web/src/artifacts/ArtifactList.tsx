@@ -3,6 +3,7 @@ import { Link, useLocation, useSearch } from 'wouter';
 import { useArtifacts, type Artifact, type Visibility } from '../api/artifacts.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { useStore } from '../lib/store.ts';
 import { Ago, Loading } from '../operate/parts.tsx';
 import { Icon } from '../shell/Icon.tsx';
@@ -82,6 +83,7 @@ function Found({ type, visibility, find }: { type: string; visibility: Visibilit
   const words = useWords();
   const locale = useStore(language);
   const query = useArtifacts({ type, visibility });
+  const told = useTold();
   const [order, setOrder] = useState<Order>(usual);
   const [page, setPage] = useState(0);
   if (query.isPending) return <Loading />;
@@ -92,7 +94,7 @@ function Found({ type, visibility, find }: { type: string; visibility: Visibilit
   );
   if (!query.data) return trouble;
   const fitting = sorted(
-    query.data.filter((one) => `${one.name} ${one.description}`.toLowerCase().includes(find)),
+    query.data.filter((one) => `${one.name} ${told(one.description)}`.toLowerCase().includes(find)),
     order,
     locale,
   );
@@ -155,6 +157,7 @@ function Table({ list, order, onOrder }: { list: Artifact[]; order: Order; onOrd
 
 function Row({ artifact }: { artifact: Artifact }) {
   const words = useWords();
+  const told = useTold();
   return (
     <tr>
       <td className="type">
@@ -162,7 +165,7 @@ function Row({ artifact }: { artifact: Artifact }) {
       </td>
       <th scope="row" className="name">
         <Link href={`/artifacts/${artifact.id}`}>{artifact.name}</Link>
-        {artifact.description && <small>{artifact.description}</small>}
+        {artifact.description && <small>{told(artifact.description)}</small>}
       </th>
       <td className="visibility">
         <Badge kind={artifact.visibility} />

@@ -7,6 +7,7 @@ import { session } from '../api/session.ts';
 import { Json } from '../code/Json.tsx';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { useSaid } from '../learning/remarks.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from '../operate/figures.ts';
@@ -34,6 +35,7 @@ export function ArtifactPage({ id }: { id: string }) {
 function Shown({ artifact }: { artifact: Artifact }) {
   const words = useWords();
   const { user } = useStore(session);
+  const told = useTold();
   const versions = useVersions(artifact.id);
   const chosen = new URLSearchParams(useSearch());
   const base = Number(chosen.get('base') ?? 0);
@@ -46,7 +48,7 @@ function Shown({ artifact }: { artifact: Artifact }) {
             {artifact.name} <small>{words.versionName(artifact.version)}</small>
           </h1>
           <p className="lead">
-            <TypeBadge type={artifact.type} /> <Badge kind={artifact.visibility} /> {artifact.status === 'draft' && <Badge kind="draft" />} <span>{artifact.description}</span>
+            <TypeBadge type={artifact.type} /> <Badge kind={artifact.visibility} /> {artifact.status === 'draft' && <Badge kind="draft" />} <span>{told(artifact.description)}</span>
           </p>
         </div>
         {mayPropose(artifact, user) && (
@@ -131,6 +133,11 @@ function Versions({ artifact, list, base }: { artifact: Artifact; list: Version[
   const [back, setBack] = useState<Version | null>(null);
   const { user } = useStore(session);
   const writes = mayWrite(artifact, user);
+  const said = useSaid();
+  const told = useTold();
+  // What a proposal says of itself may be in parts, which the note has but the beginning of.
+  const noteOf = ({ change_note: note, said: parts, why }: Version) =>
+    told(note, parts && why.length > 0 ? { ...parts, values: [parts.values[0] ?? '', said(why, parts.values[1])] } : parts);
   const shown = all ? list : list.slice(0, few);
   return (
     <Card title={words.versions}>
@@ -143,7 +150,7 @@ function Versions({ artifact, list, base }: { artifact: Artifact; list: Version[
                 {words.versionBy(version.created_by)}, <Ago time={version.created_at} />
               </small>
             </p>
-            {version.change_note && <p className="note">{version.change_note}</p>}
+            {version.change_note && <p className="note">{noteOf(version)}</p>}
             {version.version !== artifact.version && (
               <p className="deeds">
                 <Link href={`/artifacts/${artifact.id}?base=${version.version}`} aria-label={words.versionCompareWith(version.version)} aria-current={version.version === base ? 'true' : undefined}>

@@ -3,6 +3,7 @@ import { useUsage } from '../api/queries.ts';
 import type { Trouble } from '../api/follow.ts';
 import type { Interrupt, RunProblem } from '../api/types.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { SurfaceContext } from '../knowledge/surface.ts';
 import { useStore } from '../lib/store.ts';
 import { isSpent, overdrawn } from './budget.ts';
@@ -53,9 +54,10 @@ interface FailedProps {
 export function Failed({ problem, at, user, giveBack }: FailedProps) {
   const words = useWords();
   const locale = useStore(language);
+  const told = useTold();
   return (
     <div className="node failure" data-state="bad" role="alert">
-      <p>{isSpent(problem) ? <Spent sentence={problem.message} at={at} /> : `${words.runFailed} ${resting(problem, words, locale)}`}</p>
+      <p>{isSpent(problem) ? <Spent sentence={told(problem.message, problem.said)} at={at} /> : `${words.runFailed} ${resting(problem, words, locale)}`}</p>
       {user && (
         <button type="button" className="quiet" onClick={() => giveBack(user)}>
           {words.askAgain}
@@ -84,10 +86,11 @@ function openQuestion(state: RunState): Interrupt | undefined {
 /** The status for those who listen: each step, never each token. */
 function Spoken({ state }: { state: RunState }) {
   const words = useWords();
+  const told = useTold();
   const surface = useContext(SurfaceContext);
   const step = stepsOf(state.items).at(-1);
   const thinking = state.phase === 'working' ? surface?.thinking : '';
-  const label = saidBy(step) || thinking || (step?.label ?? '');
+  const label = told(saidBy(step)) || thinking || (step?.label ?? '');
   const asked = openQuestion(state);
   let spoken = state.text === '' ? label : '';
   if (state.phase === 'waiting' && asked) spoken = `${waitsForProgram(asked) ? words.needsProgram : words.needsAnswer}: ${asked.message}`;

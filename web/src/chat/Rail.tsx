@@ -1,6 +1,7 @@
 import { useContext } from 'react';
 import { useWords } from '../i18n/index.ts';
 import { language } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { SurfaceContext } from '../knowledge/surface.ts';
 import { duration } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
@@ -15,19 +16,20 @@ interface StepsProps {
 /** The steps as one line of dots, the current one in words while it lasts. It keeps its height from first to last. */
 export function StepsLine({ steps, over }: StepsProps) {
   const words = useWords();
+  const told = useTold();
   const shown = usePace(steps.length, over);
   const current = steps[shown];
   // A workflow's own line stands wherever no step says more, and goes with the first of the answer.
   const thinking = useContext(SurfaceContext)?.thinking;
   const waiting = over ? '' : thinking || words.starting;
-  const label = current && (saidBy(current) || !thinking) ? current.label : waiting;
+  const label = current && (saidBy(current) || !thinking) ? told(current.label) : waiting;
   const found = steps.slice(0, shown + 1).findLast((step) => step.docs.length > 0)?.docs ?? [];
   return (
     <details className="node steps" data-state={over && !label ? 'settled' : 'live'}>
       <summary>
         <span className="dots" aria-hidden="true">
           {steps.map((step, index) => (
-            <i key={step.key} data-now={index === shown || undefined} title={step.label} />
+            <i key={step.key} data-now={index === shown || undefined} title={told(step.label)} />
           ))}
         </span>
         {label ? <span className="shimmer">{label}</span> : <span className={steps.length > 1 ? 'hidden' : ''}>{words.showSteps}</span>}
@@ -37,7 +39,7 @@ export function StepsLine({ steps, over }: StepsProps) {
       <ol>
         {steps.map((step) => (
           <li key={step.key}>
-            {step.label} {step.query && !step.label.includes(step.query) && `“${step.query}” `}
+            {told(step.label)} {step.query && !step.label.includes(step.query) && `“${step.query}” `}
             <code>{step.node}</code> <Found docs={step.docs} />
           </li>
         ))}
@@ -67,10 +69,12 @@ function Found({ docs }: { docs: Step['docs'] }) {
 export function EvidenceLine({ evidence }: { evidence: Evidence }) {
   const words = useWords();
   const locale = useStore(language);
+  const told = useTold();
   const ran = evidence.status === 'ok';
+  const summary = told(evidence.summary);
   const facts = [
     evidence.status === 'running' ? words.running : ran ? '' : words.failed,
-    ran ? '' : evidence.summary,
+    ran ? '' : summary,
     evidence.ms === null ? '' : duration(evidence.ms, locale),
   ].filter(Boolean);
   return (
@@ -78,7 +82,7 @@ export function EvidenceLine({ evidence }: { evidence: Evidence }) {
       <summary>
         {ran && <span>{words.ran} </span>}
         <code>{evidence.name}</code>
-        {ran && evidence.summary && <span> ({evidence.summary})</span>} <span>{facts.join(' · ')}</span>
+        {ran && summary && <span> ({summary})</span>} <span>{facts.join(' · ')}</span>
       </summary>
       <dl>
         <dt>{words.toolArguments}</dt>
@@ -87,12 +91,12 @@ export function EvidenceLine({ evidence }: { evidence: Evidence }) {
             {pretty(evidence.args)}
           </pre>
         </dd>
-        {(evidence.result !== undefined || evidence.summary) && (
+        {(evidence.result !== undefined || summary) && (
           <>
             <dt>{words.toolResult}</dt>
             <dd>
               <pre tabIndex={0} aria-label={words.toolResult}>
-                {pretty(evidence.result ?? evidence.summary)}
+                {pretty(evidence.result ?? summary)}
               </pre>
             </dd>
           </>

@@ -3,6 +3,7 @@
 import type { RunProblem } from '../api/types.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import type { Language } from '../i18n/index.ts';
+import { told } from '../i18n/said.ts';
 import { clock } from '../lib/format.ts';
 
 /**
@@ -11,8 +12,9 @@ import { clock } from '../lib/format.ts';
  */
 export function resting(problem: RunProblem | null | undefined, words: Dictionary, language: Language, now = new Date()): string {
   const at = Date.parse(problem?.retry_at ?? '');
-  if (!problem || Number.isNaN(at)) return problem?.message ?? '';
+  const text = problem ? told(problem.message, problem.said) : '';
+  if (!problem || Number.isNaN(at)) return text;
   const time = clock(at, now, language);
   if (problem.reason === 'upstream') return words.modelRests(time);
-  return problem.message.replace(/\d\d:\d\d:\d\d UTC/, time);
+  return text.replace(/\d\d:\d\d:\d\d UTC/, time);
 }

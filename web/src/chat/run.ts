@@ -105,7 +105,7 @@ export function fold(state: RunState, event: RunEvent): RunState {
 
 function problemOf(data: Partial<RunProblem>): RunProblem {
   const until = data.retry_at ? { retry_at: data.retry_at } : {};
-  return { code: data.code ?? '', message: data.message ?? '', reason: data.reason ?? '', ...until };
+  return { code: data.code ?? '', message: data.message ?? '', reason: data.reason ?? '', ...(data.said && { said: data.said }), ...until };
 }
 
 function finish(state: RunState, data: Partial<DataOf<'message_done'>>): RunState {

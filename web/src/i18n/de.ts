@@ -193,7 +193,7 @@ export const de: Dictionary = {
   failed: 'fehlgeschlagen',
   toolArguments: 'Argumente',
   toolResult: 'Ergebnis',
-  runLink: 'Ablauf',
+  runLink: 'Temporal',
   runLinkTitle: 'Diesen Ablauf in der Temporal-Oberfläche öffnen',
   copy: 'Kopieren',
   copied: 'Kopiert',

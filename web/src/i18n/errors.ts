@@ -1,6 +1,7 @@
 import { Failure } from '../api/failure.ts';
 import type { Dictionary } from './en.ts';
 import { words } from './index.ts';
+import { told } from './said.ts';
 
 /** What is written of a failure nobody foresaw, by the server or in place of an answer that is none of its. */
 const unsaid = /^(Something went wrong on our side\.|HTTP \d+$)/;
@@ -18,7 +19,7 @@ export function sentence(error: unknown): string {
   const rule = error.detail('rule');
   if (error.status === 429 && error.retryAfter > 0 && rule !== '' && !telling.includes(rule)) return words().tooOften(wait(error.retryAfter, words()));
   if (error.status >= 500 && unsaid.test(error.message)) return words().serverFailed;
-  return error.message;
+  return told(error.message, error.said);
 }
 
 /** A wait in words: minutes from ninety seconds on, rounded up so that nobody comes too early. */

@@ -6,6 +6,7 @@ import { ask } from '../api/ask.ts';
 import type { Share } from '../api/gen.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { stamp } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { useSurfaceWords } from '../surfaces/words.ts';
@@ -18,8 +19,10 @@ export default function InboxPage() {
   return (
     <div className="pages-body inbox">
       <header className="page-head">
-        <h1>{words.inbox}</h1>
-        <p className="hint">{words.inboxLead}</p>
+        <div>
+          <h1>{words.inbox}</h1>
+          <p className="lead">{words.inboxLead}</p>
+        </div>
       </header>
       {waits.length === 0 && <p className="nothing">{words.empty}</p>}
       {waits.length > 0 && (
@@ -55,11 +58,12 @@ function Programs() {
 function Row({ one }: { one: Waiting }) {
   const words = useSurfaceWords();
   const locale = useStore(language);
+  const told = useTold();
   return (
     <li data-state={one.kind === 'program' ? undefined : 'wait'}>
       <span className="dot" aria-hidden="true" />
       <div className="row-main">
-        <Link href={one.href}>{one.text}</Link>
+        <Link href={one.href}>{told(one.text)}</Link>
         <p className="hint">{[words[one.kind], one.about, one.since && stamp(one.since, new Date(), locale)].filter(Boolean).join(' · ')}</p>
       </div>
       <Link href={one.href} className="button" aria-hidden="true" tabIndex={-1}>

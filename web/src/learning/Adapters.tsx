@@ -7,6 +7,7 @@ import { learningKeys, takeAlong, useAdapter, useAdapters, type Adapter, type Ad
 import { queryClient } from '../api/queries.ts';
 import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { Ago, Card, Loading } from '../operate/parts.tsx';
 import { Compare } from './Compare.tsx';
 import { OnTrial } from './OnTrial.tsx';
@@ -138,6 +139,7 @@ function Versions({ id, name }: { id: string; name: string }) {
 function Version({ id, version }: { id: string; version: AdapterVersion }) {
   const words = useLearningWords();
   const said = useSaid();
+  const told = useTold();
   const attempt = useAttempt();
   return (
     <li data-state={version.state}>
@@ -163,7 +165,7 @@ function Version({ id, version }: { id: string; version: AdapterVersion }) {
           </button>
         )}
       </p>
-      {version.note && <p className="hint">{said(version.why, version.note)}</p>}
+      {version.note && <p className="hint">{said(version.why, told(version.note, version.said))}</p>}
       {version.marked && ['current', 'trial', 'before'].includes(version.state) && <p>{words.versionMarked}</p>}
       {attempt.problem && (
         <p role="alert" className="problem">

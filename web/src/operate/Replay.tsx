@@ -3,12 +3,14 @@ import { useVersions } from '../api/artifacts.ts';
 import { replay, type OperatedRun, type RehearsedRun } from '../api/runs.ts';
 import { useAttempt } from '../account/useAttempt.ts';
 import { useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { Card } from './parts.tsx';
 import { SideBySide } from './SideBySide.tsx';
 
 /** Plays a run that happened over another version of its workflow: nothing happens outside. */
 export function Replay({ run }: { run: OperatedRun }) {
   const words = useWords();
+  const told = useTold();
   const attempt = useAttempt();
   const versions = useVersions(run.artifact!.id).data ?? [];
   const newest = versions.reduce((top, one) => Math.max(top, one.version), run.artifact!.version);
@@ -37,7 +39,7 @@ export function Replay({ run }: { run: OperatedRun }) {
             {versions.map((one) => (
               <option key={one.version} value={one.version}>
                 v{one.version}
-                {one.change_note ? ` · ${one.change_note.slice(0, 40)}` : ''}
+                {one.change_note ? ` · ${told(one.change_note, one.said).slice(0, 40)}` : ''}
               </option>
             ))}
           </select>

@@ -1,5 +1,6 @@
 import type { Routing } from '../api/runs.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { useStore } from '../lib/store.ts';
 import { written } from './figures.ts';
 import { Card } from './parts.tsx';
@@ -7,6 +8,7 @@ import { Card } from './parts.tsx';
 /** Which rules of the routing policy fired, and what came of them (ROUTE-09). */
 export function RoutingCard({ routing }: { routing: Routing }) {
   const words = useWords();
+  const told = useTold();
   const locale = useStore(language);
   const gates = Object.entries(routing.gates ?? {});
   return (
@@ -27,7 +29,7 @@ export function RoutingCard({ routing }: { routing: Routing }) {
           // oxlint-disable-next-line react/no-array-index-key
           <li key={index} data-state={rule.error ? 'warning' : rule.fired ? 'ok' : 'waiting'}>
             <span>{rule.rule}</span> <small>{rule.fired ? words.ruleFired : words.ruleNotFired}</small>
-            {(rule.error || rule.note) && <p className="hint">{rule.error || rule.note}</p>}
+            {(rule.error || rule.note) && <p className="hint">{rule.error || told(rule.note ?? '')}</p>}
           </li>
         ))}
       </ol>

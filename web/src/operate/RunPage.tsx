@@ -10,6 +10,7 @@ import { AskedLine } from '../chat/Rail.tsx';
 import { Json } from '../code/Json.tsx';
 import { turnsOf } from '../chat/thread.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { duration, money } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { Picture } from '../picture/Picture.tsx';
@@ -35,6 +36,7 @@ export function RunPage({ id }: { id: string }) {
 
 function Whole({ run }: { run: OperatedRun }) {
   const words = useWords();
+  const told = useTold();
   const name = run.artifact?.name ?? words.runKind(run.kind);
   useEffect(() => {
     document.title = `${name} · ${words.runs} · Liminal`;
@@ -49,7 +51,7 @@ function Whole({ run }: { run: OperatedRun }) {
         <Facts run={run} />
         {run.error && (
           <p className="problem" role="alert">
-            {run.error.node && <code>{run.error.node}</code>} {run.error.message}
+            {run.error.node && <code>{run.error.node}</code>} {told(run.error.message, run.error.said)}
           </p>
         )}
       </header>
@@ -90,6 +92,7 @@ function Trace({ run, foreign }: { run: OperatedRun; foreign: boolean }) {
   const steps = useMemo(() => stopsOf(run), [run]);
   // Where a run failed or stands is what its reader came for. It is followed
   // until another step is chosen.
+  const told = useTold();
   const [followed] = useState(!isOver(run));
   const [picked, setPicked] = useState<number | null>(null);
   const at = Math.min(picked ?? (followed || run.status === 'failed' ? standsAt(steps) : 0), steps.length - 1);
@@ -110,7 +113,7 @@ function Trace({ run, foreign }: { run: OperatedRun; foreign: boolean }) {
             <ol className="read-path">
               {trace.path.map((stage) => (
                 <li key={stage.name}>
-                  <code>{stage.name}</code> {stage.note && <small>{stage.note}</small>}
+                  <code>{stage.name}</code> {stage.note && <small>{told(stage.note)}</small>}
                 </li>
               ))}
             </ol>

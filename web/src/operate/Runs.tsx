@@ -4,6 +4,7 @@ import { ask } from '../api/ask.ts';
 import { isOver, useRuns, type OperatedRun, type RunFilter } from '../api/runs.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { duration } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from './figures.ts';
@@ -109,6 +110,7 @@ function nameOf(run: OperatedRun, words: Dictionary): string {
 function Table({ runs, whose }: { runs: OperatedRun[]; whose: boolean }) {
   const words = useWords();
   const locale = useStore(language);
+  const told = useTold();
   return (
     <ul className="rows runs" aria-label={words.runs}>
       {runs.map((run) => {
@@ -124,8 +126,8 @@ function Table({ runs, whose }: { runs: OperatedRun[]; whose: boolean }) {
                   {words.runKind(run.kind)} {run.patch_id && `#${run.patch_id}`}
                 </small>
               </p>
-              {run.waits_for && <p className="row-why">{words.waitsFor(run.waits_for)}</p>}
-              {run.error && <p className="row-why">{run.error.message}</p>}
+              {run.waits_for && <p className="row-why">{words.waitsFor(told(run.waits_for))}</p>}
+              {run.error && <p className="row-why">{told(run.error.message, run.error.said)}</p>}
             </div>
             <p className="row-facts">
               <span className="row-status">{words.runStatus(run.status)}</span>

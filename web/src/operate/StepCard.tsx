@@ -2,6 +2,7 @@ import type { Call, Step } from '../api/runs.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { Json } from '../code/Json.tsx';
 import { language, useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { duration } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { useAdapterWords } from './adapterWords.ts';
@@ -35,6 +36,7 @@ export function openOf(step: Stop, words: Dictionary): string {
 export function StepCard({ steps, at, calls, foreign, over }: Props) {
   const words = useWords();
   const locale = useStore(language);
+  const told = useTold();
   const step = steps[at]!;
   const made = calls.filter((call) => (step.effect ? call.effect === step.effect : call.node === step.node) && (call.attempt || 1) === (step.attempt || 1));
   const facts = [
@@ -49,7 +51,7 @@ export function StepCard({ steps, at, calls, foreign, over }: Props) {
   return (
     <Card title={step.node} note={words.stepNumber(at + 1, steps.length)} className="step">
       <p className="hint">{facts.join(' · ')}</p>
-      {step.detail && <p className={step.outcome === 'failed' ? 'problem' : 'step-detail'}>{step.detail}</p>}
+      {step.detail && <p className={step.outcome === 'failed' ? 'problem' : 'step-detail'}>{told(step.detail, step.said)}</p>}
       {step.says && <p className="step-detail">{step.says}</p>}
       {step.type === 'switch' && <Why step={step} next={steps[at + 1]} />}
       {made.map((call) => (
@@ -124,13 +126,14 @@ function Reached({ adapters }: { adapters: NonNullable<Call['adapters']> }) {
 function Made({ call }: { call: Call }) {
   const words = useWords();
   const locale = useStore(language);
+  const told = useTold();
   const held = call.arguments !== undefined || call.result !== undefined;
   return (
     <section className="made">
       <h3>
         <code>{call.tool}</code> <small>{duration(call.ms, locale)}</small>
       </h3>
-      {call.error && <p className="problem">{call.error}</p>}
+      {call.error && <p className="problem">{told(call.error, call.said)}</p>}
       {call.adapters && <Reached adapters={call.adapters} />}
       {call.arguments !== undefined && (
         <>

@@ -73,7 +73,8 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 /** How long ago, in the largest unit that fits. */
 export function age(time: string, now: number, language: Language): string {
   const seconds = Math.max(0, (now - Date.parse(time)) / 1_000);
-  const form = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'narrow' });
+  // In German narrow is "vor 1 m", which nobody reads as a minute.
+  const form = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: language === 'de' ? 'short' : 'narrow' });
   for (const [unit, size] of steps) if (seconds >= size) return form.format(-Math.floor(seconds / size), unit);
   return form.format(0, 'second');
 }

@@ -16,10 +16,17 @@ export function Sheet({ title, note, children }: { title: string; note?: ReactNo
   useEffect(() => {
     const box = sheet.current!;
     const opener = document.activeElement instanceof HTMLElement ? document.activeElement : null;
-    if (matchMedia(beside).matches) box.show();
-    else box.showModal();
-    heading.current?.focus();
+    const room = matchMedia(beside);
+    const show = () => {
+      box.close(); // it is one or the other
+      if (room.matches) box.show();
+      else box.showModal();
+      heading.current?.focus();
+    };
+    show();
+    room.addEventListener('change', show); // a window that was made narrow has no room for both
     return () => {
+      room.removeEventListener('change', show);
       box.close();
       if (opener?.isConnected) opener.focus();
     };

@@ -291,7 +291,7 @@ const de: PeopleWords = {
   reset: 'Alles wie ausgeliefert',
   smaller: 'Nichts, was da ist, wird weggenommen: Was über einer kleineren Zahl liegt, bleibt, und nichts kommt hinzu.',
   numbers: {
-    chat_per_minute: ['Anfragen', 'je Minute; auch begonnene Werkzeuge und Workflows'],
+    chat_per_minute: ['Anfragen', 'je Minute; auch begonnene Werkzeuge und Abläufe'],
     tokens_per_day: ['Token', 'je Tag; 0 ist ohne Grenze'],
     usd_per_month: ['US-Dollar', 'je Monat, wo der Preis bekannt ist; 0 ist ohne Grenze'],
     decode_minutes: ['Schreibzeit', 'Minuten, die die Modelle eines Laufs schreiben dürfen'],

@@ -9,6 +9,7 @@ import { readCame } from '../connections/came.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { Card } from '../operate/parts.tsx';
+import { usePeopleWords } from '../people/words.ts';
 import { CopyButton } from '../shell/CopyButton.tsx';
 import { LanguageSwitch } from '../shell/LanguageSwitch.tsx';
 import { ThemeSelect } from '../shell/ThemeSelect.tsx';
@@ -96,6 +97,7 @@ function General() {
 /** Whose session this is; its whole id is for the clipboard only. */
 function SessionCard() {
   const words = useWords();
+  const { planName } = usePeopleWords();
   const { user } = useStore(session);
   const id = currentSession();
   if (!user) return null;
@@ -113,7 +115,7 @@ function SessionCard() {
         <dt>{words.settingsTenant}</dt>
         <dd>{user.tenant_id}</dd>
         <dt>{words.settingsPlan}</dt>
-        <dd>{user.plan}</dd>
+        <dd>{planName(user.plan)}</dd>
         {id && (
           <>
             <dt>{words.settingsSessionID}</dt>

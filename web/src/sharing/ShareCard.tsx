@@ -18,7 +18,7 @@ export function ShareCard({ thing }: { thing: Thing }) {
   const [asking, setAsking] = useState<Share | null>(null);
   const whom = (one: Share) => (one.with ? nameOf(one.with) : words.everybody);
   return (
-    <Card title={words.title} note={list.data && list.data.length > 0 ? list.data.length : undefined}>
+    <Card title={words.title} note={list.data && list.data.length > 0 ? list.data.length : undefined} className="shares">
       {list.isError && (
         <p role="alert" className="problem">
           {words.failed}

@@ -88,7 +88,7 @@ const de: WebhookWords = {
   about: 'Was er erfährt',
   nothing: 'Wähle mindestens ein Ereignis.',
   assistants: 'Nur diese Assistenten',
-  assistantsHint: 'Namen von Workflows, mit Kommas dazwischen. Leer: alle.',
+  assistantsHint: 'Namen von Abläufen, mit Kommas dazwischen. Leer: alle.',
   tenant: 'Von den Läufen aller',
   tenantHint: 'Kennungen und Zustände, nie was gesagt wurde',
   makeIt: 'Webhook anlegen',

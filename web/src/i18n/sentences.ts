@@ -1,0 +1,43 @@
+// What the server says, in German: loaded where the page is.
+
+import type { Sentence } from '../api/gen.ts';
+import all from './sentences.de.json';
+
+const sentences: Readonly<Record<string, string>> = all;
+const place = /\{(\d+)\}/g;
+
+/** So many letters have to stand between the values of a sentence, to know it without its parts. */
+const telling = 8;
+
+interface Form {
+  text: string;
+  reads: RegExp;
+}
+
+let known: Form[] | undefined;
+
+/** Sentences with values, the most telling first. */
+function forms(): Form[] {
+  const letters = (text: string) => text.replace(place, '').length;
+  return (known ??= Object.keys(sentences)
+    .filter((text) => text.search(place) >= 0 && letters(text) >= telling)
+    .toSorted((a, b) => letters(b) - letters(a))
+    .map((text) => ({ text, reads: new RegExp(`^${text.split(place).map((part, n) => (n % 2 ? '(.+?)' : part.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&'))).join('')}$`, 's') })));
+}
+
+/** A sentence that came whole: an older program wrote it, or a workflow put it together. */
+function takenApart(text: string): Sentence | undefined {
+  for (const form of forms()) {
+    const found = form.reads.exec(text);
+    if (found) return { text: form.text, values: found.slice(1) };
+  }
+  return undefined;
+}
+
+export function german(text: string, said?: Sentence | null): string | undefined {
+  const parts = said ?? (sentences[text] === undefined ? takenApart(text) : { text, values: [] });
+  return parts && sentences[parts.text]?.replace(place, (_, n: string) => {
+    const value = parts.values[Number(n) - 1] ?? '';
+    return german(value) ?? value; // it may be a sentence itself
+  });
+}
