@@ -29,13 +29,16 @@ COMPUTES  := ./artifacts ./internal/adaptation ./internal/arch ./internal/archit
 WATCHED    = $(filter-out $(COMPUTES:./%=liminal/%),$(LIGHT))
 
 # The race detector needs a C compiler; a machine without one still tests. It
-# watches our code and all libraries but SQLite's own, which is C made into Go:
-# watching that took several times as long. Whatever has atomics or type
-# parameters must be watched, or the detector misses how goroutines wait for each
-# other; sqlite/lib has neither. In internal/lora/fit nothing waits for anything
-# itself, and watching its loops took most of the time of tests that train
-# something: they are watched in its own tests of dividing work.
-RACE     := $(if $(shell command -v $${CC:-gcc} 2>/dev/null),-race -gcflags=modernc.org/sqlite/lib=-race=false)
+# watches our code and the libraries, but for those of the list, where one
+# goroutine computes: SQLite, which is C made into Go, and its memory; what makes
+# machine code of the reader of PDF; what reads JSON Schemas. Watching them took
+# several times as long. Whatever has atomics must be watched, or the detector
+# misses how goroutines wait for each other; these have none. In internal/lora/fit
+# nothing waits for anything itself, and watching its loops took most of the time
+# of tests that train something: they are watched in its own tests of dividing work.
+WAZEVO   := github.com/tetratelabs/wazero/internal/engine/wazevo
+ALONE    := modernc.org/sqlite/lib modernc.org/memory $(WAZEVO)/ssa $(WAZEVO)/frontend $(WAZEVO)/backend/... github.com/santhosh-tekuri/jsonschema/v5
+RACE     := $(if $(shell command -v $${CC:-gcc} 2>/dev/null),-race $(ALONE:%=-gcflags=%=-race=false))
 WATCH    := $(if $(RACE),CGO_ENABLED=1 )$(GO) test -vet=off $(RACE)
 LOOPS    := $(if $(RACE),-gcflags=liminal/internal/lora/fit=-race=false)
 WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
