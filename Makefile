@@ -28,6 +28,10 @@ LIGHT     = $(shell $(GO) list ./... | grep -vE '$(HEAVY_RE)')
 COMPUTES  := ./artifacts ./internal/adaptation ./internal/arch ./internal/architect ./internal/embed/bert ./internal/graph ./internal/learning/lesson ./internal/lora/train ./internal/model/extractive ./internal/rehearsal ./internal/safety
 WATCHED    = $(filter-out $(COMPUTES:./%=liminal/%),$(LIGHT))
 
+# Tests of the watched packages that do one thing after the other, and much of it:
+# each route asked in turn, each file read in turn. The wall is watched on SQLite.
+IN_TURN   := ^Test(NoHostileRequestIsAFaultOfOurs|AKeyOpensTheRoutesOfItsScopesAndNoOther$$|TheWallOnPostgreSQL$$|TheWallHoldsForKeys$$|UploadsAboveThePlanAreRefused$$|AViewPaysWhereTheArithmeticSaysSo$$|WhatIsSaidOftenInAnArchiveStaysSmall$$|FilesOfNothingButPiecesAreRefused$$|HostileArchivesAreRefusedInASentence$$)
+
 # The race detector needs a C compiler; a machine without one still tests. It
 # watches our code and the libraries, but for those of the list, where one
 # goroutine computes: SQLite, which is C made into Go, and its memory; what makes
@@ -102,9 +106,9 @@ requirements-check:
 
 # `make vet` looks at all of it, so the tests do not look again.
 unit:
-	$(WATCH) $(LOOPS) -shuffle=on -timeout 20m $(WATCHED)
+	$(WATCH) $(LOOPS) -shuffle=on -timeout 20m -skip '$(IN_TURN)' $(WATCHED)
 	$(GO) test -vet=off -shuffle=on -timeout 20m $(COMPUTES)
-	$(GO) test -vet=off -run 'Dialect|LogSays|GroundedReader' ./api # all logs; watched, only some
+	$(GO) test -vet=off -run 'Dialect|LogSays|GroundedReader|$(IN_TURN)' ./api ./internal/capture/proxy ./internal/knowledge/extract # all logs; watched, only some
 	$(if $(RACE),$(WATCH) -run 'AnyNumberOfProcessors|^TestGradientsAre|AdamW' ./internal/lora/fit)
 
 # One package at a time: each starts servers of its own.
