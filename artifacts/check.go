@@ -32,10 +32,16 @@ func (l *Library) Check(ctx context.Context, v identity.Viewer, kind string, doc
 }
 
 func (l *Library) check(ctx context.Context, v identity.Viewer, kind, name string, doc json.RawMessage) error {
+	return l.checkAmong(ctx, v, kind, name, doc, func() ([]Bound, error) { return l.Specs(ctx, v) })
+}
+
+// checkAmong is check of a document that may run the tools of specs, which is
+// asked only where the kind runs any.
+func (l *Library) checkAmong(ctx context.Context, v identity.Viewer, kind, name string, doc json.RawMessage, specs func() ([]Bound, error)) error {
 	if len(doc) > MaxSize {
 		return fault.New(fault.Invalid, "The document has %d bytes; %d are allowed.", len(doc), MaxSize)
 	}
-	c := &checking{ctx: ctx, v: v, library: l, name: name, doc: doc}
+	c := &checking{ctx: ctx, v: v, library: l, specs: specs, name: name, doc: doc}
 	if err := l.kinds.Validate(ctx, kind, doc); err != nil && !errors.As(err, (*check.Faults)(&c.problems)) {
 		return fault.Wrap(fault.Internal, err, "The schema of %s is broken.", kind)
 	}
@@ -75,7 +81,8 @@ type checking struct {
 	ctx      context.Context
 	v        identity.Viewer
 	library  *Library
-	name     string // of the artifact; empty when it has none yet
+	specs    func() ([]Bound, error) // of all tools there are
+	name     string                  // of the artifact; empty when it has none yet
 	doc      json.RawMessage
 	problems []Problem
 	err      error
@@ -126,7 +133,7 @@ func (c *checking) exists(kind, idOrName string) bool {
 
 // workflow checks a workflow.chat: the graph, and the artifacts it runs.
 func (c *checking) workflow() {
-	tools, limits, err := c.library.around(c.ctx, c.v, c.doc)
+	tools, limits, err := c.library.around(c.v, c.doc, c.specs)
 	if err != nil {
 		c.err = err
 		return
@@ -146,8 +153,8 @@ func (c *checking) workflow() {
 
 // around is what a workflow that a viewer writes is checked with: the tools
 // there are, and the guardrails it runs under.
-func (l *Library) around(ctx context.Context, v identity.Viewer, doc json.RawMessage) (graph.Tools, graph.Limits, error) {
-	bound, err := l.Specs(ctx, v)
+func (l *Library) around(v identity.Viewer, doc json.RawMessage, specs func() ([]Bound, error)) (graph.Tools, graph.Limits, error) {
+	bound, err := specs()
 	if err != nil {
 		return nil, graph.Limits{}, err
 	}
@@ -216,7 +223,7 @@ func (l *Library) Warnings(ctx context.Context, v identity.Viewer, kind string, 
 	if Kind(kind) != KindWorkflow || len(doc) > MaxSize {
 		return nil, nil
 	}
-	tools, limits, err := l.around(ctx, v, doc)
+	tools, limits, err := l.around(v, doc, func() ([]Bound, error) { return l.Specs(ctx, v) })
 	if err != nil {
 		return nil, err
 	}

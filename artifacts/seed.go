@@ -132,9 +132,12 @@ func (l *Library) Seed(ctx context.Context) error {
 }
 
 func (l *Library) checkSeeds(ctx context.Context, seeds []Seed) error {
+	// Nothing is stored meanwhile, so the tools are listed once: a list for each
+	// graph was a seventh of what a start takes.
+	specs := sync.OnceValues(func() ([]Bound, error) { return l.Specs(ctx, identity.System()) })
 	var faults []error
 	for _, s := range seeds {
-		if err := l.check(ctx, identity.System(), s.Type, s.Name, s.Schema); err != nil {
+		if err := l.checkAmong(ctx, identity.System(), s.Type, s.Name, s.Schema, specs); err != nil {
 			faults = append(faults, fmt.Errorf("the default %s %s: %w", s.Type, s.Name, explained(err)))
 		}
 	}

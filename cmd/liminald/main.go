@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"syscall"
+
+	"go.temporal.io/sdk/worker"
 )
 
 // version is set by the Makefile from the commit; see buildVersion.
@@ -21,6 +23,8 @@ var version = ""
 func main() {
 	if stays(os.Args[1:]) {
 		tuneMemory(os.Environ())
+		// Else the engine's workers read the whole program for its checksum.
+		worker.SetBinaryChecksum(buildVersion())
 	}
 	ctx := context.Background()
 	if !supervises(os.Args[1:]) {

@@ -87,5 +87,9 @@ func checkPlan(ctx context.Context, t testing.TB, c *pgx.Conn, name string, s st
 			t.Errorf("%s\nin %s\n%s", scan, s.text, strings.Join(steps, "\n"))
 		}
 	}
+	if err != nil {
+		return err
+	}
+	_, err = c.Exec(ctx, "DEALLOCATE "+name)
 	return err
 }

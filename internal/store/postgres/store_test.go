@@ -11,7 +11,7 @@ import (
 
 func open(t testing.TB, o store.Options) storetest.Backend {
 	t.Helper()
-	db := postgrestest.Open(t, postgrestest.New(t).App, postgres.Options{})
+	db := postgrestest.Pool(t)
 	t.Cleanup(func() { postgres.CheckPlans(t, db) })
 	return storetest.Backend{Store: store.New(db, o), Index: postgres.NewIndex(db, postgres.IndexOptions{})}
 }

@@ -17,7 +17,7 @@ func TestReadsWhoseCallerLeavesEndAndHarmNobody(t *testing.T) {
 		return tx.Query(`WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n`, nil,
 			func(store.Scan) error { return nil })
 	}
-	for range 3 * cap(s.db.reader) {
+	for range 3 * cap(s.db.reader.more) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 		if err := s.db.Read(ctx, identity.System(), endless); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
@@ -42,7 +42,7 @@ func TestReadsWhoseCallerLeavesAsTheyBeginHarmNobody(t *testing.T) {
 		_ = s.db.Read(ctx, identity.System(), one) // it may have been in time
 		cancel()
 	}
-	for range 3 * cap(s.db.reader) {
+	for range 3 * cap(s.db.reader.more) {
 		if err := s.db.Read(t.Context(), identity.System(), one); err != nil {
 			t.Fatalf("afterwards: %v", err)
 		}
@@ -56,7 +56,7 @@ func TestALookIsOneStatement(t *testing.T) {
 	one := func(tx store.Tx) error {
 		return tx.Query(`SELECT 1`, nil, func(scan store.Scan) error { return scan(&found) })
 	}
-	for range 3 * cap(s.db.reader) {
+	for range 3 * cap(s.db.reader.more) {
 		found = 0
 		if err := s.db.Look(t.Context(), identity.System(), one); err != nil || found != 1 {
 			t.Fatalf("found %d, %v", found, err)

@@ -29,15 +29,15 @@ var checkedPlans sync.Map
 func CheckPlans(t testing.TB, db *DB) {
 	t.Helper()
 	var texts []string
-	for _, set := range []chan *conn{db.writer, db.reader} {
-		for range cap(set) {
-			c := <-set
+	for _, of := range []*lent{db.writer, db.reader} {
+		for range len(of.idle) { // the suite has ended
+			c := <-of.idle
 			for text := range c.statements {
 				if _, known := checkedPlans.LoadOrStore(text, true); !known {
 					texts = append(texts, text)
 				}
 			}
-			set <- c
+			of.put(c)
 		}
 	}
 	for _, text := range texts {

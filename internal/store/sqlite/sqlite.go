@@ -36,8 +36,8 @@ type Options struct {
 type DB struct {
 	path   string
 	pool   *sql.DB
-	writer chan *conn // holds the one writing connection while nobody writes
-	reader chan *conn
+	writer *lent // one connection
+	reader *lent
 	logger *slog.Logger
 
 	stop  context.CancelFunc
@@ -84,11 +84,11 @@ func open(ctx context.Context, path string, o Options, have []migrations.Migrati
 	}
 	db := &DB{
 		path: path, pool: pool, logger: o.Logger, wrote: make(chan struct{}, 1), closed: make(chan struct{}),
-		writer: make(chan *conn, 1), reader: make(chan *conn, o.Readers),
 	}
-	if err := db.connect(ctx, o.Readers, have); err != nil {
+	db.writer, db.reader = newLent(1, db.openWriter), newLent(o.Readers, db.openReader)
+	if err := db.connect(ctx, have); err != nil {
 		err = fmt.Errorf("the database %s cannot be opened: %w", path, err)
-		return nil, errors.Join(err, drain(db.reader, len(db.reader)), drain(db.writer, len(db.writer)), pool.Close())
+		return nil, errors.Join(err, db.reader.close(), db.writer.close(), pool.Close())
 	}
 	var tidying context.Context
 	tidying, db.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -104,29 +104,39 @@ func dsn(path, sync string) string {
 		"&_pragma=foreign_keys(1)&_pragma=secure_delete(1)&_pragma=temp_store(memory)&_pragma=cache_size(-16000)"
 }
 
-func (db *DB) connect(ctx context.Context, readers int, have []migrations.Migration) error {
-	w, err := newConn(ctx, db.pool)
+// connect makes the file ready, and looks whether it can be read: what is wrong
+// with it is told now.
+func (db *DB) connect(ctx context.Context, have []migrations.Migration) error {
+	w, err := db.writer.take(ctx, db.closed)
 	if err != nil {
 		return err
 	}
-	db.writer <- w
+	defer db.writer.put(w)
 	if err := walMode(ctx, w); err != nil {
 		return err
 	}
 	if err := db.migrate(ctx, w, have); err != nil {
 		return err
 	}
-	for range readers {
-		r, err := newConn(ctx, db.pool)
-		if err != nil {
-			return err
-		}
-		db.reader <- r
-		if _, err := r.sql.ExecContext(ctx, "PRAGMA query_only = 1"); err != nil {
-			return err
-		}
+	r, err := db.reader.take(ctx, db.closed)
+	if err != nil {
+		return err
 	}
+	db.reader.put(r)
 	return nil
+}
+
+func (db *DB) openWriter(ctx context.Context) (*conn, error) { return newConn(ctx, db.pool) }
+
+func (db *DB) openReader(ctx context.Context) (*conn, error) {
+	c, err := newConn(ctx, db.pool)
+	if err != nil {
+		return nil, fmt.Errorf("a connection that reads: %w", err)
+	}
+	if _, err := c.sql.ExecContext(ctx, "PRAGMA query_only = 1"); err != nil {
+		return nil, errors.Join(fmt.Errorf("a connection that reads: %w", err), c.close())
+	}
+	return c, nil
 }
 
 // walMode turns on the write-ahead log, which stays on in the file. Of several
@@ -153,18 +163,9 @@ func (db *DB) Close() error {
 		close(db.closed)
 		db.stop()
 		db.done.Wait()
-		db.closeErr = errors.Join(drain(db.reader, cap(db.reader)), drain(db.writer, cap(db.writer)), db.pool.Close())
+		db.closeErr = errors.Join(db.reader.close(), db.writer.close(), db.pool.Close())
 	})
 	return db.closeErr
-}
-
-// drain closes n connections of a set, waiting for those that are lent.
-func drain(set chan *conn, n int) error {
-	var errs []error
-	for range n {
-		errs = append(errs, (<-set).close())
-	}
-	return errors.Join(errs...)
 }
 
 // Read implements store.DB.
@@ -224,7 +225,7 @@ func (db *DB) Write(ctx context.Context, _ identity.Viewer, f func(store.Tx) err
 var errClosed = errors.New("the database has been closed")
 
 // with lends a connection to f.
-func (db *DB) with(ctx context.Context, set chan *conn, f func(*conn) error) error {
+func (db *DB) with(ctx context.Context, of *lent, f func(*conn) error) error {
 	select {
 	case <-db.closed:
 		return errClosed
@@ -233,15 +234,12 @@ func (db *DB) with(ctx context.Context, set chan *conn, f func(*conn) error) err
 	if err := ctx.Err(); err != nil { // of several ready cases select takes any
 		return err
 	}
-	select {
-	case c := <-set:
-		defer func() { set <- c }()
-		return f(c)
-	case <-db.closed:
-		return errClosed
-	case <-ctx.Done():
-		return ctx.Err()
+	c, err := of.take(ctx, db.closed)
+	if err != nil {
+		return err
 	}
+	defer of.put(c)
+	return f(c)
 }
 
 func transact(ctx context.Context, c *conn, begin string, f func(store.Tx) error) (err error) {

@@ -285,10 +285,15 @@ func manyReaders(t *testing.T, open OpenLog) {
 func longAnswer(t *testing.T, open OpenLog) {
 	l := open(t, 0)
 	var whole strings.Builder
+	var pieces []stream.Event
 	for i := range 20_000 {
 		piece := fmt.Sprint("word", i, " ")
 		whole.WriteString(piece)
-		appendAll(t, l, "r", Token(piece, 1))
+		pieces = append(pieces, Token(piece, 1))
+		if i < 1000 || len(pieces) == 100 { // one by one, and as they come from a fast model
+			appendAll(t, l, "r", pieces...)
+			pieces = nil
+		}
 	}
 	need(t, l.Finish(t.Context(), "r", time.Minute))
 	text, _ := told(got(follow(t.Context(), l, "r", 0))(t))

@@ -68,8 +68,12 @@ func anyPath(t *testing.T, open Open) {
 			for step := range 60 {
 				m := w.models[w.rand.IntN(len(w.models))]
 				what := w.step(m, step)
-				for _, m := range w.models {
-					w.check(m, what)
+				for i, other := range w.models {
+					// The one that was changed, a copy that was made, and now and
+					// then all: what a step does to others stays done.
+					if other == m || i == len(w.models)-1 || step%10 == 9 {
+						w.check(other, what)
+					}
 				}
 				if t.Failed() {
 					t.Fatalf("after step %d, %s", step, what)

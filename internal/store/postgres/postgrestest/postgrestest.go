@@ -106,29 +106,29 @@ func drop(t testing.TB, server string, d Database) {
 	Exec(t, server, fmt.Sprintf("DROP DATABASE %q WITH (FORCE)", d.Name))
 }
 
-// databasePool holds the databases that tests of this process have finished with.
-type databasePool struct {
+// finished holds what tests of this process have done with and others may have.
+type finished[T any] struct {
 	mu   sync.Mutex
-	list []Database
+	list []T
 }
 
-var free databasePool
+var free finished[Database]
 
-func (s *databasePool) take() (d Database, ok bool) {
+func (s *finished[T]) take() (one T, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.list) == 0 {
-		return d, false
+		return one, false
 	}
-	d = s.list[len(s.list)-1]
+	one = s.list[len(s.list)-1]
 	s.list = s.list[:len(s.list)-1]
-	return d, true
+	return one, true
 }
 
-func (s *databasePool) put(d Database) {
+func (s *finished[T]) put(one T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.list = append(s.list, d)
+	s.list = append(s.list, one)
 }
 
 // wipe removes all rows but the migrations' own, as a replica applies them:
@@ -138,17 +138,21 @@ func wipe(d Database) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return exec(ctx, d.Super, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-		`SET session_replication_role = replica; DO $$
-		DECLARE t regclass;
-		BEGIN
-			FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('migration', 'app_user', 'model_backend') LOOP
-				EXECUTE format('DELETE FROM %s', t);
-			END LOOP;
-			DELETE FROM app_user WHERE id <> '`+identity.SystemAccount+`';
-			DELETE FROM model_backend WHERE name <> 'environment';
-			UPDATE model_backend SET is_default = true, choosable = false;
-		END $$`)
+		wiper, "SELECT pg_temp.wipe()")
 }
+
+// wiper makes what empties the tables that are there now. Its statements are
+// written out, so that a session which wipes again plans none of them again.
+const wiper = `SET session_replication_role = replica; DO $do$
+	BEGIN
+		EXECUTE (SELECT 'CREATE FUNCTION pg_temp.wipe() RETURNS void LANGUAGE plpgsql AS $wipe$ BEGIN '
+			|| string_agg(format('DELETE FROM %s;', oid::regclass), ' ') ||
+			' DELETE FROM app_user WHERE id <> ''` + identity.SystemAccount + `'';
+			DELETE FROM model_backend WHERE name <> ''environment'';
+			UPDATE model_backend SET is_default = true, choosable = false;
+			END $wipe$'
+			FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('migration', 'app_user', 'model_backend'));
+	END $do$`
 
 // sweep drops the databases of test processes that are gone.
 func sweep(ctx context.Context, conn *pgx.Conn) error {
@@ -193,6 +197,17 @@ func of(server, name, role string) string {
 // test stack.
 func Open(t testing.TB, url string, o postgres.Options) *postgres.DB {
 	t.Helper()
+	db := open(t, t.Context(), url, o)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func open(t testing.TB, ctx context.Context, url string, o postgres.Options) *postgres.DB {
+	t.Helper()
 	o.AllowOldVector = true
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -200,15 +215,10 @@ func Open(t testing.TB, url string, o postgres.Options) *postgres.DB {
 	if o.Connections == 0 {
 		o.Connections = 8
 	}
-	db, err := postgres.Open(t.Context(), url, o)
+	db, err := postgres.Open(ctx, url, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return db
 }
 
