@@ -392,7 +392,7 @@ const recallAllowed = "mcp__palace__recall,mcp__palace__search,mcp__palace__keep
 func (p *palace) withRecall(path string, args []string) []string {
 	name := strings.TrimSuffix(filepath.Base(path), ".exe")
 	manages := len(args) > 0 && slices.Contains([]string{"agents", "auth", "config", "doctor", "install", "mcp", "plugin", "plugins", "setup-token", "update", "upgrade"}, args[0])
-	if name != "claude" || manages || !proxy.Views(p.dir) {
+	if name != "claude" || manages || !proxy.Views(p.dir, p.keys) {
 		return args
 	}
 	return append([]string{"--mcp-config=" + recallConfig, "--allowedTools=" + recallAllowed}, args...)

@@ -66,33 +66,26 @@ func (s *Store) MarkPalace(ctx context.Context, v identity.Viewer, list []palace
 }
 
 const (
-	// announced begins the keys of announcements, and announcedEnd is behind all of
-	// them.
-	announced    = "announcement:"
+	// announcedEnd is behind the keys of all announcements.
 	announcedEnd = "announcement;"
 	// mostAnnounced bounds what all agents are told.
 	mostAnnounced = 100
 )
 
-// Announce implements palace.Keeper.
-func (s *Store) Announce(ctx context.Context, v identity.Viewer, text string) (b palace.Block, err error) {
-	b, chunk, err := palace.Announcement(text, s.clock())
-	if err != nil {
-		return b, err
-	}
-	err = s.write(ctx, v, func(tx Tx) error {
+// PutAnnouncement implements palace.Keeper.
+func (s *Store) PutAnnouncement(ctx context.Context, v identity.Viewer, b palace.Block, chunk palace.Chunk) (palace.Block, error) {
+	err := s.write(ctx, v, func(tx Tx) error {
 		if err := tx.Lock(palaceOf(v.UserID)); err != nil {
 			return err
 		}
 		var n int
-		if _, err := first(tx, `SELECT count(*) FROM palace_block WHERE user_id = @user AND key >= @from AND key < @to AND active`, Args{"user": v.UserID, "from": announced, "to": announcedEnd}, &n); err != nil {
+		if _, err := first(tx, `SELECT count(*) FROM palace_block WHERE user_id = @user AND key >= @from AND key < @to AND active`, Args{"user": v.UserID, "from": palace.Announced, "to": announcedEnd}, &n); err != nil {
 			return err
 		}
 		if n >= mostAnnounced {
 			return fault.New(fault.Conflict, "There are %d announcements already, which all agents see; drop one first.", n)
 		}
 		p := newPalaceTx(tx, v.UserID, s.now())
-		b.Key = announced + b.UUID
 		if err := p.PutChunk(chunk); err != nil {
 			return err
 		}
@@ -114,7 +107,7 @@ func (s *Store) Announce(ctx context.Context, v identity.Viewer, text string) (b
 func (s *Store) PalaceAnnouncements(ctx context.Context, v identity.Viewer) (list []palace.Block, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+blockColumns+` FROM palace_block b WHERE b.user_id = @user AND b.key >= @from AND b.key < @to AND b.active ORDER BY b.id DESC`,
-			Args{"user": v.UserID, "from": announced, "to": announcedEnd}, scanBlock)
+			Args{"user": v.UserID, "from": palace.Announced, "to": announcedEnd}, scanBlock)
 		return err
 	})
 	return list, err

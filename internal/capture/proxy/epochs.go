@@ -8,8 +8,30 @@ import (
 	"path/filepath"
 	"slices"
 
+	"liminal/internal/capture"
+	"liminal/internal/vault"
 	"liminal/internal/view"
 )
+
+// viewsDir and epochsDir are the folders of plans, and of what is in force. Their files
+// are sealed under the folder and their own name.
+const viewsDir, epochsDir = "views", "epochs"
+
+// readFile reads what a file of one of those folders says.
+func readFile(keys *vault.Ring, file string, into any) error {
+	raw, err := os.ReadFile(file)
+	if err == nil {
+		raw, err = capture.OpenFile(keys, sealedName(file), raw)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	return err
+}
+
+func sealedName(file string) string {
+	return filepath.Base(filepath.Dir(file)) + "/" + filepath.Base(file)
+}
 
 // stamp tells two states of a file apart.
 type stamp struct {
@@ -48,10 +70,7 @@ func (v *viewer) planOf(c *viewed) *view.Plan {
 	}
 	c.plan, c.planned = nil, stamp{info}
 	var plan view.Plan
-	raw, err := os.ReadFile(name)
-	if err == nil {
-		err = json.Unmarshal(raw, &plan)
-	}
+	err = readFile(v.keys, name, &plan)
 	switch {
 	case err != nil:
 		v.log.Warn("the plan of a view cannot be read, so none begins", "file", name, "error", err)
@@ -70,12 +89,9 @@ func (v *viewer) load(c *viewed) {
 		return
 	}
 	c.loaded = true
-	raw, err := os.ReadFile(filepath.Join(v.epochs, c.file))
+	err := readFile(v.keys, filepath.Join(v.epochs, c.file), &c.list)
 	if errors.Is(err, os.ErrNotExist) {
 		return
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &c.list)
 	}
 	if err == nil && slices.ContainsFunc(c.list, func(e view.Epoch) bool { return e.Client != c.key }) {
 		err = errors.New("it is another client's")
@@ -103,7 +119,8 @@ func (v *viewer) save(c *viewed, list []view.Epoch) error {
 	if err := makeFolder(v.epochs); err != nil {
 		return err
 	}
-	if err := writeWhole(filepath.Join(v.epochs, c.file), raw); err != nil {
+	file := filepath.Join(v.epochs, c.file)
+	if err := writeWhole(file, capture.SealFile(v.keys, sealedName(file), raw)); err != nil {
 		return fmt.Errorf("the epochs of %s cannot be written: %w", c.key, err)
 	}
 	c.list, c.lost = list, false

@@ -64,7 +64,7 @@ func through(t *testing.T, backend http.Handler, recorder capture.Recorder) *rig
 	token := NewToken()
 	r.tokens.grant(hashOf(token), Agent{Name: "tester", Project: "liminal"})
 	r.proxy = New(to, recorder, r.tokens, log)
-	r.proxy.View(r.dir)
+	r.proxy.View(r.dir, nil)
 	s := httptest.NewServer(r.proxy)
 	r.stop = sync.OnceFunc(s.Close)
 	t.Cleanup(r.stop)

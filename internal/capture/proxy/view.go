@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"liminal/internal/capture"
+	"liminal/internal/vault"
 	"liminal/internal/view"
 )
 
@@ -33,6 +34,7 @@ const (
 // here, the client's own body goes to the backend.
 type viewer struct {
 	views, epochs string // folders
+	keys          *vault.Ring
 	log           *slog.Logger
 	now           func() time.Time
 	seed          maphash.Seed
@@ -87,9 +89,9 @@ type forwarded struct {
 	tries     int
 }
 
-func newViewer(dir string, log *slog.Logger) *viewer {
+func newViewer(dir string, keys *vault.Ring, log *slog.Logger) *viewer {
 	return &viewer{
-		views: filepath.Join(dir, "views"), epochs: filepath.Join(dir, "epochs"), log: log, now: time.Now, began: time.Now(), seed: maphash.MakeSeed(),
+		views: filepath.Join(dir, viewsDir), epochs: filepath.Join(dir, epochsDir), keys: keys, log: log, now: time.Now, began: time.Now(), seed: maphash.MakeSeed(),
 		clients: map[string]*viewed{}, unaware: map[string]bool{},
 	}
 }

@@ -135,7 +135,7 @@ func pays(p *view.Plan)  { p.Pays = true }
 
 // again puts a new proxy in the place of the one before, as after a kill.
 func (k *talk) again() {
-	v := newViewer(k.dir, k.proxy.log)
+	v := newViewer(k.dir, k.proxy.viewer.keys, k.proxy.log)
 	k.proxy.viewer = v
 }
 

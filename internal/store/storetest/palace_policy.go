@@ -55,7 +55,7 @@ func parsed(t testing.TB, docs ...string) *pinnable {
 
 // planner plans what a spool has taken in, in its folder.
 func (p *spooled) planner() *palace.Planner {
-	pl := palace.NewPlanner(palace.PlannerOptions{Dir: p.dir, Library: p.Library, Log: slog.New(slog.DiscardHandler)})
+	pl := palace.NewPlanner(palace.PlannerOptions{Dir: p.dir, Library: p.Library, Keys: p.keys, Log: slog.New(slog.DiscardHandler)})
 	p.Grown = pl.Grown
 	return pl
 }
