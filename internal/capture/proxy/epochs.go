@@ -197,7 +197,7 @@ func (v *viewer) open(c *viewed, plan *view.Plan, b *view.Body, cold bool) *forw
 		next.Number = max(next.Number, before.Number+1)
 	}
 	if before != nil && before.Ended == "" {
-		next.Born, next.Kept = before.Born, before.Kept
+		next.Born, next.SaidAgain, next.Cap, next.Kept = before.Born, before.SaidAgain, before.Cap, before.Kept
 		next.Replace = slices.Clone(before.Replace)
 		if before.Lineage != plan.Lineage { // of what this history does not have
 			next.Replace = slices.DeleteFunc(next.Replace, func(r view.Replacement) bool {
@@ -206,9 +206,7 @@ func (v *viewer) open(c *viewed, plan *view.Plan, b *view.Body, cold bool) *forw
 		}
 	}
 	changed := v.begins(c, plan, b, &next, why(plan, b, cold))
-	if plan.Birth.Duplicates {
-		changed = bear(b, &next) || changed
-	}
+	changed = bear(plan, b, &next) || changed
 	if !changed {
 		return nil
 	}
@@ -234,7 +232,7 @@ func (v *viewer) begins(c *viewed, plan *view.Plan, b *view.Body, next *view.Epo
 		return false
 	}
 	keep := map[string]bool{}
-	if next.Born > 0 || plan.Birth.Duplicates {
+	if next.Born > 0 && !next.SaidAgain || plan.Birth.Duplicates {
 		// What is pointed to stays, and so does what only points.
 		_, sources, named := b.Repeats(next.Born, next.Replace)
 		for _, set := range []map[string]bool{sources, named} {
@@ -267,18 +265,41 @@ func worth(plan *view.Plan, because string) []view.Replacement {
 	return plan.Replace[min(max(from, 0), len(plan.Replace)):]
 }
 
-// bear has an epoch name repeated results from this request on, if there is one in what
-// is new in it.
-func bear(b *view.Body, next *view.Epoch) bool {
-	if next.Born > 0 && next.Born < len(b.Messages) {
+// bear has an epoch name repeated results, and cap long ones, from this request on, if
+// there is one in what is new in it.
+func bear(plan *view.Plan, b *view.Body, next *view.Epoch) bool {
+	if !plan.Birth.Duplicates && plan.Birth.CapBytes <= 0 || next.Born > 0 && next.Born < len(b.Messages) {
 		return false
 	}
-	from := b.New()
-	if _, _, named := b.Repeats(from, next.Replace); from == 0 || len(named) == 0 {
+	begun := *next
+	begun.Born, begun.SaidAgain, begun.Cap = b.New(), !plan.Birth.Duplicates, nil
+	if plan.Birth.CapBytes > 0 {
+		begun.Cap = &view.Cap{Bytes: plan.Birth.CapBytes, Whole: plan.Whole}
+	}
+	if edits, _, _ := born(b, &begun); len(edits) == 0 {
 		return false
 	}
-	if next.Born = from; next.Why == "" {
+	if *next = begun; next.Why == "" {
 		next.Why = view.Named
 	}
 	return true
 }
+
+// born are the edits of results that are only named, or capped, and which those are.
+func born(b *view.Body, e *view.Epoch) (edits []view.Edit, named map[string]bool, capped []view.Replacement) {
+	if e.Born == 0 {
+		return nil, nil, nil
+	}
+	named = map[string]bool{}
+	if !e.SaidAgain {
+		edits, _, named = b.Repeats(e.Born, e.Replace)
+	}
+	more, capped := b.Capped(e.Born, e.Cap, recalls(b, e), func(result string) bool {
+		return named[result] || slices.ContainsFunc(e.Replace, func(r view.Replacement) bool { return r.Result == result })
+	})
+	return append(edits, more...), named, capped
+}
+
+// recalls tells that what stands in the place of results may name the tool that returns
+// them.
+func recalls(b *view.Body, e *view.Epoch) bool { return e.Recall && (b.Recall || b.Tools.Empty()) }

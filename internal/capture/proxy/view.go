@@ -256,7 +256,7 @@ func (v *viewer) changes(b *view.Body, e *view.Epoch) bool {
 	if slices.ContainsFunc(e.Replace, func(r view.Replacement) bool { return mentions(b, r) }) {
 		return true
 	}
-	edits, _ := v.born(b, e)
+	edits, _, _ := born(b, e)
 	return len(edits) > 0
 }
 
@@ -267,13 +267,18 @@ func mentions(b *view.Body, r view.Replacement) bool {
 // splice makes the request that an epoch wants, and what it sets aside in it. It makes
 // none where that would not be a valid one.
 func (v *viewer) splice(c *viewed, b *view.Body, e *view.Epoch, strip bool) (*forwarded, []view.Replacement) {
-	edits, named := v.born(b, e)
-	set := b.SetAside(e.Replace, e.Recall && (b.Recall || b.Tools.Empty()), c.isMeant(v.seed), named)
-	allowed := view.Allowed{Results: map[string]bool{}, Born: named}
+	edits, named, capped := born(b, e)
+	set := b.SetAside(e.Replace, recalls(b, e), c.isMeant(v.seed), named)
+	allowed := view.Allowed{Results: map[string]bool{}, Born: map[string]bool{}}
 	for id := range named {
-		allowed.Results[id] = true
+		allowed.Results[id], allowed.Born[id] = true, true
 	}
 	contents := map[string]aside{}
+	for i, r := range capped {
+		allowed.Results[r.Result], allowed.Born[r.Result] = true, true
+		at := edits[len(edits)-len(capped)+i]
+		contents[r.Block] = aside{r, b.Raw[at.From:at.To]}
+	}
 	for i, r := range set.Done {
 		allowed.Results[r.Result] = true
 		contents[r.Block] = aside{r, b.Raw[set.Edits[i].From:set.Edits[i].To]}
@@ -313,15 +318,6 @@ func (v *viewer) splice(c *viewed, b *view.Body, e *view.Epoch, strip bool) (*fo
 func (v *viewer) void(c *viewed, e *view.Epoch, err error) {
 	v.counts.invalid.Add(1)
 	v.log.Warn("a view would make no valid request of this one; it is sent as it is", "client", c.key, "epoch", e.Number, "error", err)
-}
-
-// born are the edits of results that are only named.
-func (v *viewer) born(b *view.Body, e *view.Epoch) (edits []view.Edit, named map[string]bool) {
-	if e.Born == 0 {
-		return nil, nil
-	}
-	edits, _, named = b.Repeats(e.Born, e.Replace)
-	return edits, named
 }
 
 // isMeant says whether a result is the one that a replacement means. That is a sum over
