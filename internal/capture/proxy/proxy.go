@@ -112,7 +112,7 @@ func (p *Proxy) Counts() Counts {
 // View has the proxy follow the plans that lie in a palace folder, and answer agents
 // that ask back what those set aside. keys are those that its files are sealed with.
 func (p *Proxy) View(dir string, keys *vault.Ring) {
-	p.viewer = newViewer(dir, keys, p.log)
+	p.viewer = newViewer(dir, p.upstream.Redacted(), keys, p.log)
 	p.recall = p.recalls()
 }
 

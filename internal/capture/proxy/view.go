@@ -44,7 +44,7 @@ type viewer struct {
 	began   time.Time // before it, nothing is known of who asked when
 	clients map[string]*viewed
 	// unaware are models whose backend does not know how to drop bound thinking.
-	unaware map[string]bool
+	unaware unawareModels
 }
 
 // viewCounts are counted since the start.
@@ -89,11 +89,15 @@ type forwarded struct {
 	tries     int
 }
 
-func newViewer(dir string, keys *vault.Ring, log *slog.Logger) *viewer {
-	return &viewer{
+func newViewer(dir, upstream string, keys *vault.Ring, log *slog.Logger) *viewer {
+	v := &viewer{
 		views: filepath.Join(dir, viewsDir), epochs: filepath.Join(dir, epochsDir), keys: keys, log: log, now: time.Now, began: time.Now(), seed: maphash.MakeSeed(),
-		clients: map[string]*viewed{}, unaware: map[string]bool{},
+		clients: map[string]*viewed{}, unaware: unawareModels{file: filepath.Join(dir, unawareFile), upstream: upstream},
 	}
+	if err := v.unaware.read(v.now()); err != nil {
+		log.Warn("which models do not know how to drop bound thinking cannot be read; each is asked once more", "file", v.unaware.file, "error", err)
+	}
+	return v
 }
 
 // forward is what is to be sent instead of a body; nil: the body itself.
@@ -357,7 +361,7 @@ func (v *viewer) left(c *viewed, b *view.Body, e *view.Epoch) *forwarded {
 func (v *viewer) isUnaware(model string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.unaware[model]
+	return v.unaware.has(model)
 }
 
 // withBeta adds the value that has a backend take block_binding.

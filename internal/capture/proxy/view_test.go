@@ -135,8 +135,7 @@ func pays(p *view.Plan)  { p.Pays = true }
 
 // again puts a new proxy in the place of the one before, as after a kill.
 func (k *talk) again() {
-	v := newViewer(k.dir, k.proxy.viewer.keys, k.proxy.log)
-	k.proxy.viewer = v
+	k.proxy.View(k.dir, k.proxy.viewer.keys)
 }
 
 func (k *talk) epochs() (list []view.Epoch) {
@@ -374,6 +373,7 @@ func TestAModelThatCannotDropThinkingGetsNone(t *testing.T) {
 	k.turn("Read the files.")
 	k.plan(asked, k.uses...)
 	k.turn("Go on.")
+	k.again() // who comes after knows it
 	k.turn("And on.")
 	n, refused, _ := judged(up)
 	if refused != 1 || len(k.epochs()) != 1 || k.epochs()[0].Ended != "" {
@@ -392,6 +392,20 @@ func TestAModelThatCannotDropThinkingGetsNone(t *testing.T) {
 	}
 	if bytes.Contains(k.last().Body, []byte("block_binding")) || !bytes.Contains(k.last().Body, []byte("[palace:")) {
 		t.Errorf("%s", k.last().Body)
+	}
+	// Until it may have changed; and of another backend nothing is known.
+	if v := newViewer(k.dir, "https://elsewhere.example", nil, k.proxy.log); v.isUnaware("m") || !k.proxy.viewer.isUnaware("m") {
+		t.Error("another backend is taken for the one that refused")
+	}
+	later := unawareModels{file: filepath.Join(k.dir, unawareFile)}
+	if err := later.read(time.Now().Add(unawareFor)); err != nil || len(later.list) != 0 {
+		t.Errorf("a week later it is still believed: %v %v", later.list, err)
+	}
+	if err := os.WriteFile(filepath.Join(k.dir, unawareFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if k.again(); k.proxy.viewer.isUnaware("m") || !strings.Contains(k.log.String(), "each is asked once more") {
+		t.Error("a damaged file is not told")
 	}
 }
 
