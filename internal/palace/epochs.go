@@ -29,6 +29,12 @@ type Epoch struct {
 	Refused   int `json:"refused"`
 	// Bytes is how much less was sent in all of them.
 	Bytes int64 `json:"bytes_less"`
+	// Before and After are the last request before it that was charged for, and the first
+	// that was sent in it; nil: there was none yet.
+	Before *EpochTokens `json:"before,omitempty"`
+	After  *EpochTokens `json:"after,omitempty"`
+	// First is the exchange of After.
+	First string `json:"-"`
 }
 
 // epochFiles are what a proxy has in force, as it was read last.
