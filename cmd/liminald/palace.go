@@ -57,14 +57,16 @@ but the backend's.
   list               the exchanges that are kept, the newest last
   show ID            one of them: its head as JSON, or with --part request,
                      sent (what reached the backend) or response the bytes as they
-                     were. The beginning or the end of an id does, if only one has it
+                     were, or with --part frames the events of the answer, each with
+                     when it came, since the request began. The beginning or the end of an id does, if only one has it
 
 What the platform makes of it is asked of one that runs on the same data folder
 (liminald dev or server):
 
   agents             agents and subagents, with the history that each has now
   timeline AGENT     that history, block by block; AGENT is its small number
-  block BLOCK        a block with what it says; --part raw prints its bytes. BLOCK
+  block BLOCK        a block with what it says; --part raw prints its bytes, and
+                     --part frames the events it came in, with their times. BLOCK
                      is its number, the number with the end of its UUID (42-7f3a),
                      as placeholders have it, or the UUID
   recall BLOCK       what a block says, as an agent gets back what was set aside:
@@ -110,7 +112,7 @@ ask them back.`,
 			fs.BoolVar(&o.json, "json", false, "print JSON for machines instead of text, where the verb tells something")
 			fs.StringVar(&o.name, "name", "", "of run: what the agent is called; default the command's name")
 			fs.StringVar(&o.client, "client", "claude", "of run and env: claude, openai (any that reads OPENAI_BASE_URL) or, of env, codex")
-			fs.StringVar(&o.part, "part", "", "of show: request, sent or response, as bytes; of block: raw")
+			fs.StringVar(&o.part, "part", "", "of show: request, sent or response, as bytes, or frames; of block: raw or frames")
 			fs.IntVar(&o.last, "last", 50, "of list, agents and misses: how many, 0 for all")
 			fs.IntVar(&o.days, "days", 30, "of cost: how many days, with today")
 			fs.IntVar(&o.from, "from", 0, "of recall: the byte to begin at; 0 is the first")

@@ -188,6 +188,7 @@ func blockName(b captured.Block) string {
 type blockSaid struct {
 	captured.Block
 	Content json.RawMessage `json:"content"`
+	Came    []int64         `json:"frames_after_us,omitempty"`
 }
 
 // numbered is the number in the name of a block, and what of its UUID is in it.
@@ -226,18 +227,21 @@ func (p *palace) find(ctx context.Context, name string) (b blockSaid, err error)
 }
 
 func (p *palace) block(ctx context.Context) error {
-	if !slices.Contains([]string{"", "raw"}, p.part) {
-		return usageError{fmt.Errorf("--part %s of a block is none; there is raw", p.part)}
+	if !slices.Contains([]string{"", "raw", "frames"}, p.part) {
+		return usageError{fmt.Errorf("--part %s of a block is none; there are raw and frames", p.part)}
 	}
 	b, err := p.find(ctx, p.args[0])
 	if err != nil {
 		return err
 	}
 	switch {
-	case p.part == "raw":
+	case p.part != "":
 		raw, err := p.platform().Bytes(ctx, "/v1/palace/blocks/"+b.UUID+"/raw")
 		if err != nil {
 			return p.explained(err)
+		}
+		if p.part == "frames" {
+			return p.blockFrames(b, raw)
 		}
 		_, err = p.out.Write(raw)
 		return err

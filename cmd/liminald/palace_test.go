@@ -106,6 +106,9 @@ func TestAnAgentRunsBehindThePalaceAndEveryExchangeIsKept(t *testing.T) {
 	if _, got, said := finish(t, env, "palace", "show", id, "--part", "response"); !strings.Contains(out, got) || got == "" {
 		t.Errorf("the response is shown as %q: %s", got, said)
 	}
+	if _, got, said := finish(t, env, "palace", "show", id, "--part", "frames"); strings.Count(got, "\n") != strings.Count(out, "data: ")/2 || !strings.Contains(got, " s  message_start  {") || strings.Contains(got, "  -  ") {
+		t.Errorf("the frames are shown as %q: %s", got, said)
+	}
 	if code, text, said := finish(t, env, "palace", "status"); code != exitOK {
 		t.Errorf("status: %d %s%s", code, text, said)
 	} else {
@@ -154,7 +157,7 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 		"played to all":     {env, []string{"replay", "1", "--listen", "0.0.0.0:0"}, exitUsage, "loopback"},
 		"no platform":       {env, []string{"agents"}, exitUnreachable, "no platform runs on this data folder"},
 		"no exchange":       {env, []string{"show", "7f3a"}, exitFailed, "no exchange 7f3a is kept"},
-		"no part":           {env, []string{"show", "7f3a", "--part", "view"}, exitUsage, "none of request, sent and response"},
+		"no part":           {env, []string{"show", "7f3a", "--part", "view"}, exitUsage, "none of request, sent, response and frames"},
 	} {
 		if code, out, said := finish(t, c.env, append([]string{"palace"}, c.args...)...); code != c.code || !strings.Contains(said, c.says) {
 			t.Errorf("%s: %d %s%s", name, code, out, said)
