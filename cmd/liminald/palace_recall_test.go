@@ -18,7 +18,7 @@ import (
 // What a view set aside is got back on the command line as an agent gets it at /mcp, with
 // no platform on the folder.
 //
-// Requirements: PAL-14 (blocks by display id and by UUID)
+// Requirements: PAL-14
 func TestWhatIsSetAsideIsRecalledOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	_, dir, env := palaceGround(t)

@@ -9,7 +9,7 @@ import (
 
 // An event was there when the piece had come that its last byte is in.
 //
-// Requirements: PAL-03
+// Requirements: PAL-03 (of each block)
 func TestEventsHaveTheTimesAtWhichTheyCame(t *testing.T) {
 	t.Parallel()
 	one, comment, two := "event: a\ndata: 1\n\n", ": a comment\n\n", "data: 2\r\ndata: 3\r\n\r\n"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"liminal/internal/changes"
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
@@ -214,14 +215,30 @@ func (s *Store) PalaceRecent(ctx context.Context, v identity.Viewer, most int) (
 	return list, err
 }
 
-// PalaceFollowed implements changes.Store.
-func (s *Store) PalaceFollowed(ctx context.Context, policyID string, version int, since, until time.Time) (n int, err error) {
+// mostFollowed bounds the histories that a policy is judged by, the newest.
+const mostFollowed = 10_000
+
+// PalaceFollowed implements changes.Store. Costs are those of main and subagents' requests:
+// what is asked beside a history is in none.
+func (s *Store) PalaceFollowed(ctx context.Context, policyID string, version int, since, until time.Time) (f changes.PalaceFollowed, err error) {
+	args := Args{"policy": orNil(id.Canonical(policyID)), "version": version, "since": stamp(since), "until": stamp(until), "most": mostFollowed}
 	err = s.read(ctx, identity.System(), func(tx Tx) error {
-		_, err := first(tx, `SELECT count(*) FROM palace_plan p JOIN palace_lineage l ON l.id = p.lineage_id WHERE p.policy_id = @policy AND p.policy_version = @version AND l.created_at >= @since AND l.created_at < @until`,
-			Args{"policy": orNil(id.Canonical(policyID)), "version": version, "since": stamp(since), "until": stamp(until)}, &n)
-		return err
+		f = changes.PalaceFollowed{}
+		return tx.Query(`SELECT (SELECT count(*) FROM palace_exchange x WHERE x.lineage_id = l.id AND x.stop = 'end_turn'),
+			(SELECT sum(c.usd) FROM palace_cost c WHERE c.lineage_id = l.id), (SELECT count(*) FROM palace_cost c WHERE c.lineage_id = l.id AND c.usd IS NULL)
+			FROM palace_plan p JOIN palace_lineage l ON l.id = p.lineage_id WHERE p.policy_id = @policy AND p.policy_version = @version AND l.created_at >= @since AND l.created_at < @until
+			ORDER BY l.created_at DESC, l.id LIMIT @most`, args, func(scan Scan) error {
+			var turns, unpriced int
+			var usd *float64
+			err := scan(&turns, &usd, &unpriced)
+			f.Histories++
+			if turns > 0 && usd != nil && unpriced == 0 {
+				f.TurnUSD = append(f.TurnUSD, *usd/float64(turns))
+			}
+			return err
+		})
 	})
-	return n, err
+	return f, err
 }
 
 // PalaceWishes implements palace.Keeper.

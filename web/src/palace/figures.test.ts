@@ -25,7 +25,7 @@ it('draws subagents below who sent them, and who was seen last first', () => {
   expect(treeOf(list).map(({ agent, depth }) => `${agent.id}${depth}`)).toEqual(['e0', 'a0', 'b1', 'c1', 'd0']);
 });
 
-// Requirements: PAL-03
+// Requirements: PAL-03 (of each block)
 it('writes when an event came from the beginning of its request on', () => {
   expect([sinceBegun(0, 'en'), sinceBegun(1_234_567, 'en'), sinceBegun(1_234_567, 'de'), sinceBegun(-1, 'en')]).toEqual(['+0.000 s', '+1.235 s', '+1,235 s', '–']);
 });
