@@ -39,7 +39,11 @@ func asideTexts(list []view.Replacement, do func(name string, text *string) erro
 // under.
 func epochTexts(e *view.Epoch, do func(name string, text *string) error) (err error) {
 	e.Replace, err = asideTexts(e.Replace, do)
-	e.Kept = slices.Clone(e.Kept)
+	e.Kept, e.Quotes = slices.Clone(e.Kept), slices.Clone(e.Quotes)
+	for i := range e.Quotes {
+		q := &e.Quotes[i]
+		err = errors.Join(err, do("quote/"+q.Result+"/label", &q.Label), do("quote/"+q.Result+"/sum", &q.Sum))
+	}
 	for i := range e.Kept {
 		err = errors.Join(err, do("aside/"+e.Kept[i].Result+"/why", &e.Kept[i].Why))
 	}

@@ -65,6 +65,9 @@ type Plan struct {
 	Pays bool `json:"pays"`
 	// Full tells that the context is fuller than the policy lets it be.
 	Full bool `json:"full,omitempty"`
+	// Quote are results that are set aside, and that their person wants seen: by the
+	// tool_use id.
+	Quote []string `json:"quote,omitempty"`
 	// Asked tells that a person said: at the next turn, whatever it costs.
 	Asked bool `json:"asked,omitempty"`
 	// Epochs is how many epochs of the client the platform knows of, so that a proxy
@@ -119,6 +122,8 @@ type Epoch struct {
 	Born      int  `json:"born,omitempty"`
 	SaidAgain bool `json:"said_again,omitempty"`
 	Cap       *Cap `json:"cap,omitempty"`
+	// Quotes are results that are set aside and said once more in later messages.
+	Quotes []Quote `json:"quotes,omitempty"`
 	// Kept is what the agent asked to keep of what is set aside.
 	Kept []Kept `json:"kept,omitempty"`
 	// Ended is why it holds no longer: one of the Ended constants, or what the backend

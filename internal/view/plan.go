@@ -58,6 +58,12 @@ func (p *Policy) plan(s Situation, h history, length int) Plan {
 	if len(at) > 0 {
 		p.cut(&out, s, at, perByte)
 	}
+	for i := range s.Blocks { // what is aside does not come back, it is quoted
+		b := &s.Blocks[i]
+		if b.Type == resultType && b.Person == Show && slices.ContainsFunc(s.Aside, func(r Replacement) bool { return r.Result == b.Use }) {
+			out.Quote = append(out.Quote, b.Use)
+		}
+	}
 	return out
 }
 

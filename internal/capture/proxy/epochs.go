@@ -198,7 +198,7 @@ func (v *viewer) open(c *viewed, plan *view.Plan, b *view.Body, cold bool) *forw
 	}
 	if before != nil && before.Ended == "" {
 		next.Born, next.SaidAgain, next.Cap, next.Kept = before.Born, before.SaidAgain, before.Cap, before.Kept
-		next.Replace = slices.Clone(before.Replace)
+		next.Replace, next.Quotes = slices.Clone(before.Replace), slices.Clone(before.Quotes)
 		if before.Lineage != plan.Lineage { // of what this history does not have
 			next.Replace = slices.DeleteFunc(next.Replace, func(r view.Replacement) bool {
 				return !mentions(b, r)
@@ -207,6 +207,12 @@ func (v *viewer) open(c *viewed, plan *view.Plan, b *view.Body, cold bool) *forw
 	}
 	changed := v.begins(c, plan, b, &next, why(plan, b, cold))
 	changed = bear(plan, b, &next) || changed
+	if more := b.Quotes(plan.Quote, next.Replace, next.Quotes); len(more) > 0 {
+		next.Quotes, changed = append(next.Quotes, more...), true
+		if next.Why == "" {
+			next.Why = view.Ordered
+		}
+	}
 	if !changed {
 		return nil
 	}

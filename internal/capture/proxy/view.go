@@ -287,7 +287,9 @@ func (v *viewer) splice(c *viewed, b *view.Body, e *view.Epoch, strip bool) (*fo
 		allowed.Results[r.Result] = true
 		contents[r.Block] = aside{r, b.Raw[set.Edits[i].From:set.Edits[i].To]}
 	}
-	edits = append(edits, set.Edits...)
+	quotes, added := b.Quoted(e.Quotes)
+	allowed.Quoted = added
+	edits = slices.Concat(edits, set.Edits, quotes)
 	f := &forwarded{Sent: capture.Sent{Epoch: e.Number, Client: c.key, Why: capture.SentView}, client: c, raw: b.Raw, model: b.Model}
 	if len(set.Done) > 0 && b.Thinks {
 		more, err := b.DropBlock()

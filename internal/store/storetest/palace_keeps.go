@@ -322,7 +322,7 @@ func palaceBesideAtRest(t *testing.T, p *spooled, name string, files func() []by
 	want(t, name+": the plan is read", was.Plan.Replace[0].Label, "Grep "+marker)
 	// A proxy puts it in force.
 	shared := p.folder().Dir
-	epoch, err := json.Marshal([]view.Epoch{{Number: 1, Client: planned.Plan.Client, Lineage: planned.Lineage, Why: view.Cold, Replace: planned.Plan.Replace, OpenedAt: time.Now()}})
+	epoch, err := json.Marshal([]view.Epoch{{Number: 1, Client: planned.Plan.Client, Lineage: planned.Lineage, Why: view.Cold, Replace: planned.Plan.Replace, Quotes: []view.Quote{{Result: "toolu_0", Label: "Grep " + marker, At: 4}}, OpenedAt: time.Now()}})
 	need(t, err)
 	file := view.FileName(planned.Plan.Client)
 	for _, dir := range []string{shared, p.dir} { // of the intake, and of the planner
@@ -331,7 +331,7 @@ func palaceBesideAtRest(t *testing.T, p *spooled, name string, files func() []by
 	}
 	p.take()
 	epochs := got(p.PalaceEpochs(t.Context(), p.v, planned.Lineage))(t)
-	want(t, name+": the epoch is read", len(epochs) == 1 && epochs[0].Replace[0].Label == "Grep "+marker, true)
+	want(t, name+": the epoch is read", len(epochs) == 1 && epochs[0].Replace[0].Label == "Grep "+marker && epochs[0].Quotes[0].Label == "Grep "+marker, true)
 	want(t, name+": what is in force is not planned again", len(p.plan(pl, 2).Plan.Replace) < len(planned.Plan.Replace), true)
 	want(t, name+": the announcement is read", got(p.PalaceAnnouncements(t.Context(), p.v))(t)[0].Label, "Beware of "+marker)
 	want(t, name+": what it says", string(got(p.Content(t.Context(), p.v, b))(t).JSON), `{"text":"Beware of `+marker+`","type":"text"}`)
