@@ -2975,6 +2975,7 @@ export interface PalaceEpoch {
   opened_at: string;
   policy: string;
   predicted: ViewEstimate;
+  quotes?: ViewQuote[];
   recall?: boolean;
   refused: number;
   replace: ViewReplacement[];
@@ -4704,9 +4705,18 @@ export interface ViewPlan {
   mode: string;
   pays: boolean;
   policy: string;
+  quote?: string[];
   replace: ViewReplacement[];
   warm: number;
   whole?: string[];
+}
+
+export interface ViewQuote {
+  at: number;
+  block: string;
+  label: string;
+  result: string;
+  sum: string;
 }
 
 export interface ViewReplacement {
