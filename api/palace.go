@@ -192,9 +192,9 @@ func bytesOf(kind string, body []byte) func(http.ResponseWriter, *http.Request) 
 // PalaceContent is a block with what it says.
 type PalaceContent struct {
 	PalaceBlock
-	Content json.RawMessage     `json:"content" doc:"its JSON without the secrets that were found in it; of a stream, what its events make together; null: it was erased"`
-	Places  []palace.Appearance `json:"places" doc:"the histories it stands in, the one that grew last first"`
-	Came    []int64             `json:"frames_after_us,omitempty" doc:"of a stream, when each of its events that says something was there: microseconds since the request began, -1 where nobody noted it"`
+	Content    json.RawMessage     `json:"content" doc:"its JSON without the secrets that were found in it; of a stream, what its events make together; null: it was erased"`
+	Places     []palace.Appearance `json:"places" doc:"the histories it stands in, the one that grew last first"`
+	FrameTimes []int64             `json:"frames_after_us,omitempty" doc:"of a stream, when each of its events that says something was there: microseconds since the request began, -1 where nobody noted it"`
 }
 
 func (s *server) palaceBlock(ctx context.Context, in *ByID) (PalaceContent, error) {
@@ -212,7 +212,7 @@ func (s *server) palaceBlock(ctx context.Context, in *ByID) (PalaceContent, erro
 		out.Content = c.JSON
 	}
 	if err == nil {
-		out.Came, err = s.Palace.Came(ctx, viewerOf(ctx), b, c)
+		out.FrameTimes, err = s.Palace.FrameTimes(ctx, viewerOf(ctx), b, c)
 	}
 	return out, err
 }

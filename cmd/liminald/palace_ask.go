@@ -187,8 +187,8 @@ func blockName(b captured.Block) string {
 // blockSaid is a block with what it says.
 type blockSaid struct {
 	captured.Block
-	Content json.RawMessage `json:"content"`
-	Came    []int64         `json:"frames_after_us,omitempty"`
+	Content    json.RawMessage `json:"content"`
+	FrameTimes []int64         `json:"frames_after_us,omitempty"`
 }
 
 // numbered is the number in the name of a block, and what of its UUID is in it.

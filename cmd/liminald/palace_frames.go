@@ -34,8 +34,8 @@ func (p *palace) blockFrames(b blockSaid, raw []byte) error {
 	}
 	list := captured.Frames(raw, 0, nil)
 	for i := range list {
-		if len(b.Came) == len(list) {
-			list[i].After = b.Came[i]
+		if len(b.FrameTimes) == len(list) {
+			list[i].After = b.FrameTimes[i]
 		}
 	}
 	return p.frames(list)

@@ -40,8 +40,8 @@ func Frames(part []byte, start int, marks []capture.Mark) (list []Frame) {
 	return list
 }
 
-// Came says of each event of a block when it was there; nil where the block is no stream's.
-func (l *Library) Came(ctx context.Context, v identity.Viewer, b Block, c Content) ([]int64, error) {
+// FrameTimes says of each event of a block when it was there; nil where the block is no stream's.
+func (l *Library) FrameTimes(ctx context.Context, v identity.Viewer, b Block, c Content) ([]int64, error) {
 	if b.Form != FormSSE {
 		return nil, nil
 	}
