@@ -227,7 +227,25 @@ func (p *Planner) Plan(ctx context.Context, v identity.Viewer, lineage string) (
 	if err := p.Library.PutPalacePlan(ctx, v, out); err != nil {
 		return out, err
 	}
+	if newest, err := p.newest(ctx, v, l); err != nil || !newest {
+		return out, err
+	}
 	return out, p.write(out.Plan)
+}
+
+// newest reports whether a lineage is the one that its client has now: the proxy knows one
+// plan of a client, and a block may be changed that older histories have as well.
+func (p *Planner) newest(ctx context.Context, v identity.Viewer, l Lineage) (bool, error) {
+	list, err := p.Library.PalaceLineages(ctx, v, l.AgentID)
+	if err != nil {
+		return false, err
+	}
+	for _, other := range list {
+		if other.Key == l.Key {
+			return other.ID == l.ID, nil
+		}
+	}
+	return true, nil
 }
 
 // hour reports whether the cache of a lineage keeps for an hour what is written.

@@ -128,6 +128,15 @@ func palacePlans(t *testing.T, open Open) {
 	after := p.plan(pl, 2)
 	want(t, "after an epoch", fmt.Sprint(len(after.Plan.Replace), after.Plan.Asked), "1 false")
 	want(t, "still asked", got(p.PalacePlan(t.Context(), p.v, of.ID))(t).Asked == nil, true)
+	// Another history of the client is what the proxy plans for; to plan the one before
+	// again, as when somebody keeps a block that both have, takes nothing away from it.
+	p.say(passed{session: "t", body: request(user("after /clear")), answer: events(textBlock("yes"))})
+	p.take()
+	now := p.plan(pl, 2)
+	want(t, "another history", now.Lineage != of.ID, true)
+	got(pl.Plan(t.Context(), p.v, of.ID))(t)
+	need(t, json.Unmarshal(got(os.ReadFile(filepath.Join(p.dir, "views", view.FileName(of.Key))))(t), &given))
+	want(t, "the plan is the newest history's", given.Lineage, now.Lineage)
 	want(t, "unplanned", len(got(p.PalaceUnplanned(t.Context(), p.v, time.Now().Add(-time.Hour)))(t)), 0)
 	if f := p.Latency(); f.Calls < 4 || f.Name != view.RulesName || f.Most <= 0 {
 		t.Errorf("the classifier's figures are %+v", f)
