@@ -123,7 +123,12 @@ type PalaceExchangeHeads struct {
 	RequestHeader  map[string][]string `json:"request_header" nullable:"true" doc:"without what opens anything"`
 	ResponseHeader map[string][]string `json:"response_header" nullable:"true"`
 	Marks          []PalaceMark        `json:"marks" doc:"when bytes of the response came"`
+	Told           bool                `json:"input_transformations_told" doc:"the backend says what it changed of the request"`
+	Transformed    []PalaceTransformed `json:"input_transformations" doc:"what the backend says it changed of the request before its model read it: thinking that it left out"`
 }
+
+// PalaceTransformed is a change that a backend made of a request.
+type PalaceTransformed struct{ palace.Transformation }
 
 // PalaceMark says when bytes of a response came.
 type PalaceMark struct {
@@ -137,7 +142,8 @@ func (s *server) palaceExchange(ctx context.Context, in *ByID) (out PalaceExchan
 		return out, err
 	}
 	w, err := palace.OpenWire(e.Wire)
-	out = PalaceExchangeHeads{PalaceExchange: PalaceExchange{e}, RequestHeader: w.Asked, ResponseHeader: w.Answered, Marks: []PalaceMark{}}
+	out = PalaceExchangeHeads{PalaceExchange: PalaceExchange{e}, RequestHeader: w.Asked, ResponseHeader: w.Answered, Marks: []PalaceMark{}, Told: w.Transformed != nil}
+	out.Transformed = each(w.Transformed, func(t palace.Transformation) PalaceTransformed { return PalaceTransformed{t} })
 	for _, m := range w.Marks {
 		out.Marks = append(out.Marks, PalaceMark{m.End, m.After})
 	}
@@ -186,8 +192,9 @@ func bytesOf(kind string, body []byte) func(http.ResponseWriter, *http.Request) 
 // PalaceContent is a block with what it says.
 type PalaceContent struct {
 	PalaceBlock
-	Content json.RawMessage     `json:"content" doc:"its JSON without the secrets that were found in it; of a stream, what its events make together; null: it was erased"`
-	Places  []palace.Appearance `json:"places" doc:"the histories it stands in, the one that grew last first"`
+	Content    json.RawMessage     `json:"content" doc:"its JSON without the secrets that were found in it; of a stream, what its events make together; null: it was erased"`
+	Places     []palace.Appearance `json:"places" doc:"the histories it stands in, the one that grew last first"`
+	FrameTimes []int64             `json:"frames_after_us,omitempty" doc:"of a stream, when each of its events that says something was there: microseconds since the request began, -1 where nobody noted it"`
 }
 
 func (s *server) palaceBlock(ctx context.Context, in *ByID) (PalaceContent, error) {
@@ -196,13 +203,16 @@ func (s *server) palaceBlock(ctx context.Context, in *ByID) (PalaceContent, erro
 		return PalaceContent{}, err
 	}
 	places, err := s.Palace.PalaceAppearances(ctx, viewerOf(ctx), in.ID)
-	out := PalaceContent{PalaceBlock{b}, json.RawMessage("null"), append([]palace.Appearance{}, places...)}
+	out := PalaceContent{PalaceBlock: PalaceBlock{b}, Content: json.RawMessage("null"), Places: append([]palace.Appearance{}, places...)}
 	if err != nil || b.ErasedAt != nil {
 		return out, err
 	}
 	c, err := s.Palace.Content(ctx, viewerOf(ctx), b)
 	if c.JSON != nil {
 		out.Content = c.JSON
+	}
+	if err == nil {
+		out.FrameTimes, err = s.Palace.FrameTimes(ctx, viewerOf(ctx), b, c)
 	}
 	return out, err
 }

@@ -99,7 +99,7 @@ type PalaceLineageView struct {
 
 func (s *server) palaceLineageView(ctx context.Context, in *ByID) (out PalaceLineageView, err error) {
 	v := viewerOf(ctx)
-	epochs, err := s.Palace.PalaceEpochs(ctx, v, in.ID)
+	epochs, err := s.Palace.Epochs(ctx, v, in.ID)
 	if err != nil {
 		return out, err
 	}

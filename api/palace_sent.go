@@ -38,6 +38,6 @@ type palaceEpochsInput struct {
 }
 
 func (s *server) palaceEpochs(ctx context.Context, in *palaceEpochsInput) (Page[PalaceEpoch], error) {
-	list, err := s.Palace.PalaceEpochs(ctx, viewerOf(ctx), in.Lineage)
+	list, err := s.Palace.Epochs(ctx, viewerOf(ctx), in.Lineage)
 	return page(list, "", func(e palace.Epoch) PalaceEpoch { return PalaceEpoch{e} }), err
 }

@@ -78,7 +78,21 @@ func TestWhatIsCapturedLeavesTheMachineForItsBackendOnly(t *testing.T) {
 		t.Fatalf("it ended with %d: %s%s", code, out, said)
 	}
 	a := x.taken("curl", 1)
-	x.palace(0, "timeline", strconv.Itoa(a.Number))
+	shown, _ := x.palace(0, "timeline", strconv.Itoa(a.Number), "--json")
+	var timeline struct {
+		Blocks []struct{ UUID, Type string }
+	}
+	if err := json.Unmarshal([]byte(shown), &timeline); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range timeline.Blocks {
+		if b.Type != "User" {
+			continue
+		}
+		if out, said := x.palace(0, "recall", b.UUID); out != "the bird is a wren\n" {
+			t.Errorf("the platform gives back %q: %s", out, said)
+		}
+	}
 	if asked := x.claude.Asked(); len(asked) != 1 || string(asked[0].Body) != body {
 		t.Errorf("the backend was asked %d times", len(asked))
 	}

@@ -57,16 +57,21 @@ but the backend's.
   list               the exchanges that are kept, the newest last
   show ID            one of them: its head as JSON, or with --part request,
                      sent (what reached the backend) or response the bytes as they
-                     were. The beginning or the end of an id does, if only one has it
+                     were, or with --part frames the events of the answer, each with
+                     when it came, since the request began. The beginning or the end of an id does, if only one has it
 
 What the platform makes of it is asked of one that runs on the same data folder
 (liminald dev or server):
 
   agents             agents and subagents, with the history that each has now
   timeline AGENT     that history, block by block; AGENT is its small number
-  block BLOCK        a block with what it says; --part raw prints its bytes. BLOCK
-                     is its number, the number with the beginning of its UUID
-                     (42-7f3a), or the UUID
+  block BLOCK        a block with what it says; --part raw prints its bytes, and
+                     --part frames the events it came in, with their times. BLOCK
+                     is its number, the number with the end of its UUID (42-7f3a),
+                     as placeholders have it, or the UUID
+  recall BLOCK       what a block says, as an agent gets back what was set aside:
+                     from the proxy, so without a platform too, or else from the
+                     platform. --from and --bytes give a part of it
   tier TIER BLOCK…   say how long blocks stay: SHORT, MEDIUM or LONG
   star BLOCK…        star blocks, which are kept for ever then; --off takes it back
   keep BLOCK…        keep blocks in view whatever rules say; drop BLOCK… sets them
@@ -97,7 +102,7 @@ ask them back.`,
 			"eval \"$(liminald palace env editor)\"", "liminald palace env --client codex >> ~/.codex/config.toml",
 			"liminald palace status", "liminald palace list --last 20", "liminald palace show 7f3a9c1e --part response",
 			"liminald palace timeline 1", "liminald palace block 42 --part raw", "liminald palace tier LONG 42 43",
-			"liminald palace keep 42", "liminald palace cost --days 7", "liminald palace misses 1 --last 10",
+			"liminald palace keep 42", "liminald palace recall 42-7f3a --from 8192 --bytes 8192", "liminald palace cost --days 7", "liminald palace misses 1 --last 10",
 			"liminald palace replay 1 -- claude -p 'Run the tests'",
 		},
 		settings: []string{"data", "palace-addr", "palace-upstream", "log-level"},
@@ -107,9 +112,11 @@ ask them back.`,
 			fs.BoolVar(&o.json, "json", false, "print JSON for machines instead of text, where the verb tells something")
 			fs.StringVar(&o.name, "name", "", "of run: what the agent is called; default the command's name")
 			fs.StringVar(&o.client, "client", "claude", "of run and env: claude, openai (any that reads OPENAI_BASE_URL) or, of env, codex")
-			fs.StringVar(&o.part, "part", "", "of show: request, sent or response, as bytes; of block: raw")
+			fs.StringVar(&o.part, "part", "", "of show: request, sent or response, as bytes, or frames; of block: raw or frames")
 			fs.IntVar(&o.last, "last", 50, "of list, agents and misses: how many, 0 for all")
 			fs.IntVar(&o.days, "days", 30, "of cost: how many days, with today")
+			fs.IntVar(&o.from, "from", 0, "of recall: the byte to begin at; 0 is the first")
+			fs.IntVar(&o.bytes, "bytes", 0, "of recall: how many bytes, 0 for all")
 			fs.BoolVar(&o.off, "off", false, "of star, keep and drop: take it back")
 			fs.BoolVar(&o.yes, "yes", false, "of erase: do it")
 			fs.BoolVar(&o.timing, "timing", false, "of replay: play each piece when it came, not at once")
@@ -125,7 +132,7 @@ type palaceOptions struct {
 	json, timing, off, yes    bool
 	name, part, client, match string
 	listen                    string
-	last, days                int
+	last, days, from, bytes   int
 }
 
 // palace is one call of the command.
@@ -160,6 +167,7 @@ func palaceVerbs() map[string]palaceVerb {
 		"agents":   {(*palace).agents, 0, 0, ""},
 		"timeline": {(*palace).timeline, 1, 1, "the number of an agent; liminald palace agents has them"},
 		"block":    {(*palace).block, 1, 1, needsBlock},
+		"recall":   {(*palace).recall, 1, 1, "a block, as its placeholder names it: liminald palace recall 42-7f3a"},
 		"tier":     {(*palace).tier, 2, anyNumber, "a tier and a block, as in: liminald palace tier LONG 42"},
 		"star":     {(*palace).star, 1, anyNumber, needsBlock},
 		"keep":     {(*palace).keep, 1, anyNumber, needsBlock},
@@ -386,7 +394,7 @@ const recallAllowed = "mcp__palace__recall,mcp__palace__search,mcp__palace__keep
 func (p *palace) withRecall(path string, args []string) []string {
 	name := strings.TrimSuffix(filepath.Base(path), ".exe")
 	manages := len(args) > 0 && slices.Contains([]string{"agents", "auth", "config", "doctor", "install", "mcp", "plugin", "plugins", "setup-token", "update", "upgrade"}, args[0])
-	if name != "claude" || manages || !proxy.Views(p.dir) {
+	if name != "claude" || manages || !proxy.Views(p.dir, p.keys) {
 		return args
 	}
 	return append([]string{"--mcp-config=" + recallConfig, "--allowedTools=" + recallAllowed}, args...)

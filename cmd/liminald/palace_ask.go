@@ -187,18 +187,28 @@ func blockName(b captured.Block) string {
 // blockSaid is a block with what it says.
 type blockSaid struct {
 	captured.Block
-	Content json.RawMessage `json:"content"`
+	Content    json.RawMessage `json:"content"`
+	FrameTimes []int64         `json:"frames_after_us,omitempty"`
 }
 
-// find reads a block by its number, its number with the beginning of its UUID, or its
-// UUID.
+// numbered is the number in the name of a block, and what of its UUID is in it.
+func numbered(name string) (number, of string, err error) {
+	number, of, _ = strings.Cut(name, "-")
+	if n, err := strconv.Atoi(number); err != nil || n < 0 {
+		return "", "", usageError{fmt.Errorf("%q is no block: it is named by its number, as 42, with the end of its UUID, as 42-7f3a, or by the UUID", name)}
+	}
+	return number, of, nil
+}
+
+// find reads a block by its number, its number with the end of its UUID, which is how
+// placeholders name it, or its UUID.
 func (p *palace) find(ctx context.Context, name string) (b blockSaid, err error) {
 	if id.Valid(name) {
 		return b, p.get(ctx, "/v1/palace/blocks/"+name, &b)
 	}
-	number, begins, _ := strings.Cut(name, "-")
-	if n, err := strconv.Atoi(number); err != nil || n < 0 {
-		return b, usageError{fmt.Errorf("%q is no block: it is named by its number, as 42, with the beginning of its UUID, as 42-7f3a, or by the UUID", name)}
+	number, of, err := numbered(name)
+	if err != nil {
+		return b, err
 	}
 	raw, err := p.platform().Bytes(ctx, "/blocks/"+number)
 	if errors.Is(err, fault.NotFound) {
@@ -210,25 +220,28 @@ func (p *palace) find(ctx context.Context, name string) (b blockSaid, err error)
 	if err := json.Unmarshal(raw, &b); err != nil {
 		return b, err
 	}
-	if begins != "" && !strings.HasPrefix(b.UUID, begins) && !strings.HasPrefix(strings.ReplaceAll(b.UUID, "-", "")[12:], begins) {
+	if !strings.HasPrefix(b.UUID, of) && !strings.HasSuffix(strings.ReplaceAll(b.UUID, "-", ""), of) {
 		return b, fmt.Errorf("the number %s is another block's now (%s); the block that had it is found by its UUID", number, b.UUID)
 	}
 	return b, nil
 }
 
 func (p *palace) block(ctx context.Context) error {
-	if !slices.Contains([]string{"", "raw"}, p.part) {
-		return usageError{fmt.Errorf("--part %s of a block is none; there is raw", p.part)}
+	if !slices.Contains([]string{"", "raw", "frames"}, p.part) {
+		return usageError{fmt.Errorf("--part %s of a block is none; there are raw and frames", p.part)}
 	}
 	b, err := p.find(ctx, p.args[0])
 	if err != nil {
 		return err
 	}
 	switch {
-	case p.part == "raw":
+	case p.part != "":
 		raw, err := p.platform().Bytes(ctx, "/v1/palace/blocks/"+b.UUID+"/raw")
 		if err != nil {
 			return p.explained(err)
+		}
+		if p.part == "frames" {
+			return p.blockFrames(b, raw)
 		}
 		_, err = p.out.Write(raw)
 		return err

@@ -34,6 +34,12 @@ func (p *palace) diff(ctx context.Context) error {
 		_, err := fmt.Fprintf(p.out, "the request was sent as it was, %s\n", size(d.Asked))
 		return err
 	}
+	var heads struct {
+		Transformed []captured.Transformation `json:"input_transformations"`
+	}
+	if err := p.get(ctx, "/v1/palace/exchanges/"+p.args[0], &heads); err != nil {
+		return err
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "epoch %d (%s): %s asked, %s sent, %s\n", d.Epoch, d.Why, size(d.Asked), size(d.Sent), count(len(d.Changes), "change"))
 	for _, c := range d.Changes {
@@ -45,6 +51,9 @@ func (p *palace) diff(ctx context.Context) error {
 			where += ", the result of " + c.Result
 		}
 		fmt.Fprintf(&b, "\n%s, bytes %d to %d\n- %s\n+ %s\n", where, c.From, c.To, shownOf(c.Was), shownOf(c.Is))
+	}
+	for _, t := range heads.Transformed {
+		fmt.Fprintf(&b, "\nthe backend says: %s, %s, %s\n", t.Type, t.Path, t.Reason)
 	}
 	_, err := fmt.Fprint(p.out, harmless(b.String()))
 	return err

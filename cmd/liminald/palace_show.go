@@ -167,8 +167,8 @@ func (p *palace) exchanges(want func(capture.Request) bool, take func(*capture.E
 }
 
 func (p *palace) show(context.Context) error {
-	if !slices.Contains([]string{"", "request", "sent", "response"}, p.part) {
-		return usageError{fmt.Errorf("--part %s is none of request, sent and response", p.part)}
+	if !slices.Contains([]string{"", "request", "sent", "response", "frames"}, p.part) {
+		return usageError{fmt.Errorf("--part %s is none of request, sent, response and frames", p.part)}
 	}
 	id := p.args[0]
 	var found []*capture.Exchange
@@ -200,6 +200,10 @@ func (p *palace) show(context.Context) error {
 		}
 	case "response":
 		body, lost = e.Answered, e.Response.Lost
+	case "frames":
+		if body, lost = nil, e.Response.Lost; lost == "" {
+			return p.exchangeFrames(e)
+		}
 	}
 	if _, err := p.out.Write(body); err != nil {
 		return err

@@ -106,6 +106,9 @@ func TestAnAgentRunsBehindThePalaceAndEveryExchangeIsKept(t *testing.T) {
 	if _, got, said := finish(t, env, "palace", "show", id, "--part", "response"); !strings.Contains(out, got) || got == "" {
 		t.Errorf("the response is shown as %q: %s", got, said)
 	}
+	if _, got, said := finish(t, env, "palace", "show", id, "--part", "frames"); strings.Count(got, "\n") != strings.Count(out, "data: ")/2 || !strings.Contains(got, " s  message_start  {") || strings.Contains(got, "  -  ") {
+		t.Errorf("the frames are shown as %q: %s", got, said)
+	}
 	if code, text, said := finish(t, env, "palace", "status"); code != exitOK {
 		t.Errorf("status: %d %s%s", code, text, said)
 	} else {
@@ -147,11 +150,14 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 		"no tier":           {env, []string{"tier", "EVER", "1"}, exitUsage, "no tier"},
 		"no number":         {env, []string{"timeline", "claude"}, exitUsage, "no number of an agent"},
 		"no block":          {env, []string{"block", "claude"}, exitUsage, "42-7f3a"},
+		"nothing recalled":  {env, []string{"recall", "claude"}, exitUsage, "42-7f3a"},
+		"less than a byte":  {env, []string{"recall", "42-7f3a", "--from", "-1"}, exitUsage, "--from and --bytes"},
+		"none to recall of": {other, []string{"recall", "42-7f3a"}, exitUnreachable, "no proxy runs on this data folder; and no platform runs"},
 		"no way to match":   {env, []string{"replay", "1", "--match", "words"}, exitUsage, "history and turn"},
 		"played to all":     {env, []string{"replay", "1", "--listen", "0.0.0.0:0"}, exitUsage, "loopback"},
 		"no platform":       {env, []string{"agents"}, exitUnreachable, "no platform runs on this data folder"},
 		"no exchange":       {env, []string{"show", "7f3a"}, exitFailed, "no exchange 7f3a is kept"},
-		"no part":           {env, []string{"show", "7f3a", "--part", "view"}, exitUsage, "none of request, sent and response"},
+		"no part":           {env, []string{"show", "7f3a", "--part", "view"}, exitUsage, "none of request, sent, response and frames"},
 	} {
 		if code, out, said := finish(t, c.env, append([]string{"palace"}, c.args...)...); code != c.code || !strings.Contains(said, c.says) {
 			t.Errorf("%s: %d %s%s", name, code, out, said)

@@ -249,12 +249,21 @@ type Store interface {
 	// Rated counts what people said of the answers of runs that followed a
 	// version of a workflow in a time.
 	Rated(ctx context.Context, graphID string, version int, since, until time.Time) (up, down int, err error)
-	// PalaceFollowed counts the histories of agents that began in a time and follow a
+	// PalaceFollowed tells of the histories of agents that began in a time and follow a
 	// version of a policy.palace.
-	PalaceFollowed(ctx context.Context, policyID string, version int, since, until time.Time) (int, error)
+	PalaceFollowed(ctx context.Context, policyID string, version int, since, until time.Time) (PalaceFollowed, error)
 	// AdapterRuns counts the runs whose models were asked with a version of an
 	// adapter in a time, and what people said of their answers.
 	AdapterRuns(ctx context.Context, adapterID string, version int, since, until time.Time) (AdapterRuns, error)
+}
+
+// PalaceFollowed is what became of histories of agents that follow one version of a
+// policy.palace.
+type PalaceFollowed struct {
+	Histories int
+	// TurnUSD is what a turn cost in each of them, in dollars: of those with a turn that
+	// came to its end, and a price for all that they asked.
+	TurnUSD []float64
 }
 
 // AdapterRuns is what became of runs that used one version of an adapter.

@@ -94,7 +94,7 @@ func (d *Desk) tally(ctx context.Context, c Change, version int, p Period) (tall
 	var t tally
 	if c.Kind == artifacts.KindPalace { // no runs follow it, but histories of agents
 		n, err := d.o.Store.PalaceFollowed(ctx, c.ArtifactID, version, p.Since, p.Until)
-		return tally{runs: n}, err
+		return tally{runs: n.Histories, cost: n.TurnUSD}, err
 	}
 	if c.Kind == artifacts.KindAdapter {
 		n, err := d.o.Store.AdapterRuns(ctx, c.ArtifactID, version, p.Since, p.Until)

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"liminal/internal/capture"
 	"liminal/internal/identity"
+	"liminal/internal/vault"
 	"liminal/internal/view"
 )
 
@@ -27,11 +29,18 @@ type Epoch struct {
 	Refused   int `json:"refused"`
 	// Bytes is how much less was sent in all of them.
 	Bytes int64 `json:"bytes_less"`
+	// Before and After are the last request before it that was charged for, and the first
+	// that was sent in it; nil: there was none yet.
+	Before *EpochTokens `json:"before,omitempty"`
+	After  *EpochTokens `json:"after,omitempty"`
+	// First is the exchange of After.
+	First string `json:"-"`
 }
 
 // epochFiles are what a proxy has in force, as it was read last.
 type epochFiles struct {
 	dir     string
+	keys    *vault.Ring
 	changed time.Time // the folder
 	seen    map[string]time.Time
 }
@@ -56,11 +65,7 @@ func (f *epochFiles) fresh(now time.Time, tell func(error)) (list []view.Epoch) 
 		if at, ok := f.seen[file.Name()]; ok && at.Equal(info.ModTime()) && now.Sub(at) > stillMoving {
 			continue
 		}
-		raw, err := os.ReadFile(filepath.Join(f.dir, file.Name()))
-		var epochs []view.Epoch
-		if err == nil {
-			err = json.Unmarshal(raw, &epochs)
-		}
+		epochs, err := readEpochs(f.keys, filepath.Join(f.dir, file.Name()))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			tell(fmt.Errorf("the epochs in %s cannot be read: %w", file.Name(), err))
 		}
@@ -70,15 +75,27 @@ func (f *epochFiles) fresh(now time.Time, tell func(error)) (list []view.Epoch) 
 	return list
 }
 
+// readEpochs reads a file of a proxy's, sealed or not.
+func readEpochs(keys *vault.Ring, file string) (list []view.Epoch, err error) {
+	raw, err := os.ReadFile(file)
+	if err == nil {
+		raw, err = capture.OpenFile(keys, epochsDir+"/"+filepath.Base(file), raw)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &list)
+	}
+	return list, err
+}
+
 // noteEpochs takes in what proxies have in force since the last time.
-func (i *Intake) noteEpochs(ctx context.Context, owner identity.Viewer, f *epochFiles) error {
+func (i *Intake) noteEpochs(ctx context.Context, store Store, owner identity.Viewer, f *epochFiles) error {
 	list := f.fresh(time.Now(), func(err error) {
 		i.Log.Warn("a part of what is in force cannot be read; agents are not affected", "error", err)
 	})
 	if len(list) == 0 {
 		return nil
 	}
-	err := i.Store.TakeIn(ctx, owner, func(tx Tx) error {
+	err := store.TakeIn(ctx, owner, func(tx Tx) error {
 		for _, e := range list {
 			if e.Lineage == "" { // of a plan that nobody's platform made
 				of, err := tx.Lineages(e.Client, 1)

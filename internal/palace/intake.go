@@ -182,7 +182,8 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 		}
 	}()
 	m := newMemory(i.Price)
-	epochs := &epochFiles{dir: filepath.Join(i.Dir, epochsDir), seen: map[string]time.Time{}}
+	store := sealedStore{i.Store, sealer}
+	epochs := &epochFiles{dir: filepath.Join(i.Dir, epochsDir), keys: i.Keys, seen: map[string]time.Time{}}
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	tidy := time.NewTimer(tidyEvery)
@@ -191,7 +192,7 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 		select {
 		case l, more := <-loads:
 			if !more {
-				return errors.Join(ctx.Err(), i.noteEpochs(context.WithoutCancel(ctx), owner, epochs))
+				return errors.Join(ctx.Err(), i.noteEpochs(context.WithoutCancel(ctx), store, owner, epochs))
 			}
 			if l.err != nil {
 				return l.err
@@ -199,13 +200,13 @@ func (i *Intake) until(ctx context.Context, follow bool) error {
 			if err := room.take(ctx, l.list); err != nil {
 				return err
 			}
-			if err := i.batch(ctx, owner, sealedStore{i.Store, sealer}, m, l); err != nil {
+			if err := i.batch(ctx, owner, store, m, l); err != nil {
 				return err
 			}
 			i.taken.Add(int64(len(l.list)))
 			i.trouble.Store("")
 		case <-look.C:
-			if err := i.noteEpochs(ctx, owner, epochs); err != nil {
+			if err := i.noteEpochs(ctx, store, owner, epochs); err != nil {
 				return err
 			}
 		case <-tidy.C:

@@ -130,11 +130,13 @@ func recipeOf(body []byte) (r recipe, spans []capture.Span) {
 	return r, spans
 }
 
-// Wire is the heads of an exchange, and when what came of its answer.
+// Wire is the heads of an exchange, when what came of its answer, and what the backend
+// said that it changed of the request; nil: it said nothing of that.
 type Wire struct {
-	Asked    http.Header    `json:"request_header"`
-	Answered http.Header    `json:"response_header"`
-	Marks    []capture.Mark `json:"marks"`
+	Asked       http.Header      `json:"request_header"`
+	Answered    http.Header      `json:"response_header"`
+	Marks       []capture.Mark   `json:"marks"`
+	Transformed []Transformation `json:"transformed"`
 }
 
 // OpenWire unpacks them.

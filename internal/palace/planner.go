@@ -15,8 +15,10 @@ import (
 	"sync"
 	"time"
 
+	"liminal/internal/capture"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/vault"
 	"liminal/internal/view"
 )
 
@@ -37,6 +39,7 @@ type PlannerOptions struct {
 	// epochs/.
 	Dir     string
 	Library *Library
+	Keys    *vault.Ring // seal what is written there; nil: it is plain
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -192,7 +195,11 @@ func (p *Planner) Plan(ctx context.Context, v identity.Viewer, lineage string) (
 	_, price := p.Library.rates(l.Model)
 	began := time.Now()
 	aside := []view.Replacement(nil)
-	for _, e := range p.inForce(l.Key) {
+	inForce, err := p.inForce(l.Key)
+	if err != nil {
+		return out, err
+	}
+	for _, e := range inForce {
 		if e.Lineage != l.ID {
 			continue
 		}
@@ -220,7 +227,25 @@ func (p *Planner) Plan(ctx context.Context, v identity.Viewer, lineage string) (
 	if err := p.Library.PutPalacePlan(ctx, v, out); err != nil {
 		return out, err
 	}
+	if newest, err := p.newest(ctx, v, l); err != nil || !newest {
+		return out, err
+	}
 	return out, p.write(out.Plan)
+}
+
+// newest reports whether a lineage is the one that its client has now: the proxy knows one
+// plan of a client, and a block may be changed that older histories have as well.
+func (p *Planner) newest(ctx context.Context, v identity.Viewer, l Lineage) (bool, error) {
+	list, err := p.Library.PalaceLineages(ctx, v, l.AgentID)
+	if err != nil {
+		return false, err
+	}
+	for _, other := range list {
+		if other.Key == l.Key {
+			return other.ID == l.ID, nil
+		}
+	}
+	return true, nil
 }
 
 // hour reports whether the cache of a lineage keeps for an hour what is written.
@@ -369,12 +394,15 @@ func (p *Planner) mark(ctx context.Context, v identity.Viewer, policy *view.Poli
 
 // inForce are the epochs that the proxy has opened for a client, the oldest first: the
 // store has them a moment later.
-func (p *Planner) inForce(client string) (list []view.Epoch) {
-	raw, err := os.ReadFile(filepath.Join(p.Dir, epochsDir, view.FileName(client)))
-	if err != nil || json.Unmarshal(raw, &list) != nil {
-		return nil // none yet, or one that is being written: the next exchange sees it
+func (p *Planner) inForce(client string) ([]view.Epoch, error) {
+	list, err := readEpochs(p.Keys, filepath.Join(p.Dir, epochsDir, view.FileName(client)))
+	if _, closed := errors.AsType[*vault.UnknownKey](err); closed { // a plan would set aside what is aside already
+		return nil, fmt.Errorf("what is in force of %s: %w", client, err)
 	}
-	return list
+	if err != nil {
+		return nil, nil // there is none, or it is damaged, which the proxy tells
+	}
+	return list, nil
 }
 
 // write gives a plan to the proxy, where the policy lets views be; else it takes away
@@ -391,7 +419,7 @@ func (p *Planner) write(plan view.Plan) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(path, raw)
+	return writeWhole(path, capture.SealFile(p.Keys, viewsDir+"/"+filepath.Base(path), raw))
 }
 
 // writeWhole writes a file so that who reads it sees all of it or the one before.

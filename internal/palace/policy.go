@@ -89,8 +89,8 @@ type Keeper interface {
 	SetPalaceWish(ctx context.Context, v identity.Viewer, block string, do view.Do) error
 	// MarkPalace writes what rules say of blocks.
 	MarkPalace(ctx context.Context, v identity.Viewer, list []Marked) error
-	// Announce makes a block that all agents see.
-	Announce(ctx context.Context, v identity.Viewer, text string) (Block, error)
+	// PutAnnouncement keeps a block that all agents see, which is of Announcement.
+	PutAnnouncement(ctx context.Context, v identity.Viewer, b Block, c Chunk) (Block, error)
 	PalaceAnnouncements(ctx context.Context, v identity.Viewer) ([]Block, error)
 
 	// PalacePlan is the newest of a lineage; fault.NotFound where it has no policy yet.

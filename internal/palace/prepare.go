@@ -109,7 +109,7 @@ func (r *reader) taking(raw *capture.Exchange) (t taking, err error) {
 	if s := raw.Sent; s != nil && s.Sum != "" {
 		t.whole, t.opens, t.less = promptOf(raw, t.asked), s.Opens && s.Epoch == 1, int(raw.Request.Size-s.Size)
 	}
-	wire, err := json.Marshal(Wire{raw.Request.Header, raw.Response.Header, raw.Response.Marks})
+	wire, err := json.Marshal(Wire{raw.Request.Header, raw.Response.Header, raw.Response.Marks, t.answer.transformed})
 	if err != nil {
 		return t, err
 	}

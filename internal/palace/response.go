@@ -19,6 +19,8 @@ type answered struct {
 
 	reason string // why the cache was missed, as the backend says
 	edited bool   // the backend took something out of the context
+
+	transformed []Transformation // what it changed of the request; nil: it does not say
 }
 
 // cacheDoc is what a message says of the cache and of its context.
@@ -29,6 +31,9 @@ type cacheDoc struct {
 	Context *struct {
 		Edits []json.RawMessage `json:"applied_edits"`
 	} `json:"context_management"`
+	// Transformed comes at the beginning and, where another model took over, once more
+	// at the end, which holds then.
+	Transformed json.RawMessage `json:"input_transformations"`
 }
 
 func (d cacheDoc) into(a *answered) {
@@ -36,6 +41,9 @@ func (d cacheDoc) into(a *answered) {
 		a.reason = shortened(d.Diagnostics.Reason.Type)
 	}
 	a.edited = a.edited || d.Context != nil && len(d.Context.Edits) > 0
+	if list, told := transformationsOf(d.Transformed); told {
+		a.transformed = list
+	}
 }
 
 // usageDoc is a usage as the protocol has it.

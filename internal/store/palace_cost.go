@@ -287,7 +287,7 @@ func (s *Store) PalaceMisses(ctx context.Context, v identity.Viewer, f palace.Co
 // PalaceExchangeBefore implements palace.Ledger.
 func (s *Store) PalaceExchangeBefore(ctx context.Context, v identity.Viewer, e palace.Exchange) (before palace.Exchange, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err := all(tx, `SELECT `+exchangeColumns+` FROM palace_exchange x WHERE x.user_id = @user AND x.lineage_id = @lineage AND x.id < @id AND x.input + x.cache_read + x.write_5m + x.write_1h > 0 ORDER BY x.id DESC LIMIT 1`,
+		list, err := all(tx, `SELECT `+exchangeColumns+`, `+sentColumns+` FROM palace_exchange x`+sentTable+` WHERE x.user_id = @user AND x.lineage_id = @lineage AND x.id < @id AND x.input + x.cache_read + x.write_5m + x.write_1h > 0 ORDER BY x.id DESC LIMIT 1`,
 			Args{"user": v.UserID, "lineage": orNil(e.LineageID), "id": e.ID}, scanExchange)
 		before, err = only(list, err, "exchange")
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"liminal/internal/changes"
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
@@ -66,33 +67,26 @@ func (s *Store) MarkPalace(ctx context.Context, v identity.Viewer, list []palace
 }
 
 const (
-	// announced begins the keys of announcements, and announcedEnd is behind all of
-	// them.
-	announced    = "announcement:"
+	// announcedEnd is behind the keys of all announcements.
 	announcedEnd = "announcement;"
 	// mostAnnounced bounds what all agents are told.
 	mostAnnounced = 100
 )
 
-// Announce implements palace.Keeper.
-func (s *Store) Announce(ctx context.Context, v identity.Viewer, text string) (b palace.Block, err error) {
-	b, chunk, err := palace.Announcement(text, s.clock())
-	if err != nil {
-		return b, err
-	}
-	err = s.write(ctx, v, func(tx Tx) error {
+// PutAnnouncement implements palace.Keeper.
+func (s *Store) PutAnnouncement(ctx context.Context, v identity.Viewer, b palace.Block, chunk palace.Chunk) (palace.Block, error) {
+	err := s.write(ctx, v, func(tx Tx) error {
 		if err := tx.Lock(palaceOf(v.UserID)); err != nil {
 			return err
 		}
 		var n int
-		if _, err := first(tx, `SELECT count(*) FROM palace_block WHERE user_id = @user AND key >= @from AND key < @to AND active`, Args{"user": v.UserID, "from": announced, "to": announcedEnd}, &n); err != nil {
+		if _, err := first(tx, `SELECT count(*) FROM palace_block WHERE user_id = @user AND key >= @from AND key < @to AND active`, Args{"user": v.UserID, "from": palace.Announced, "to": announcedEnd}, &n); err != nil {
 			return err
 		}
 		if n >= mostAnnounced {
 			return fault.New(fault.Conflict, "There are %d announcements already, which all agents see; drop one first.", n)
 		}
 		p := newPalaceTx(tx, v.UserID, s.now())
-		b.Key = announced + b.UUID
 		if err := p.PutChunk(chunk); err != nil {
 			return err
 		}
@@ -114,7 +108,7 @@ func (s *Store) Announce(ctx context.Context, v identity.Viewer, text string) (b
 func (s *Store) PalaceAnnouncements(ctx context.Context, v identity.Viewer) (list []palace.Block, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+blockColumns+` FROM palace_block b WHERE b.user_id = @user AND b.key >= @from AND b.key < @to AND b.active ORDER BY b.id DESC`,
-			Args{"user": v.UserID, "from": announced, "to": announcedEnd}, scanBlock)
+			Args{"user": v.UserID, "from": palace.Announced, "to": announcedEnd}, scanBlock)
 		return err
 	})
 	return list, err
@@ -221,14 +215,30 @@ func (s *Store) PalaceRecent(ctx context.Context, v identity.Viewer, most int) (
 	return list, err
 }
 
-// PalaceFollowed implements changes.Store.
-func (s *Store) PalaceFollowed(ctx context.Context, policyID string, version int, since, until time.Time) (n int, err error) {
+// mostFollowed bounds the histories that a policy is judged by, the newest.
+const mostFollowed = 10_000
+
+// PalaceFollowed implements changes.Store. Costs are those of main and subagents' requests:
+// what is asked beside a history is in none.
+func (s *Store) PalaceFollowed(ctx context.Context, policyID string, version int, since, until time.Time) (f changes.PalaceFollowed, err error) {
+	args := Args{"policy": orNil(id.Canonical(policyID)), "version": version, "since": stamp(since), "until": stamp(until), "most": mostFollowed}
 	err = s.read(ctx, identity.System(), func(tx Tx) error {
-		_, err := first(tx, `SELECT count(*) FROM palace_plan p JOIN palace_lineage l ON l.id = p.lineage_id WHERE p.policy_id = @policy AND p.policy_version = @version AND l.created_at >= @since AND l.created_at < @until`,
-			Args{"policy": orNil(id.Canonical(policyID)), "version": version, "since": stamp(since), "until": stamp(until)}, &n)
-		return err
+		f = changes.PalaceFollowed{}
+		return tx.Query(`SELECT (SELECT count(*) FROM palace_exchange x WHERE x.lineage_id = l.id AND x.stop = 'end_turn'),
+			(SELECT sum(c.usd) FROM palace_cost c WHERE c.lineage_id = l.id), (SELECT count(*) FROM palace_cost c WHERE c.lineage_id = l.id AND c.usd IS NULL)
+			FROM palace_plan p JOIN palace_lineage l ON l.id = p.lineage_id WHERE p.policy_id = @policy AND p.policy_version = @version AND l.created_at >= @since AND l.created_at < @until
+			ORDER BY l.created_at DESC, l.id LIMIT @most`, args, func(scan Scan) error {
+			var turns, unpriced int
+			var usd *float64
+			err := scan(&turns, &usd, &unpriced)
+			f.Histories++
+			if turns > 0 && usd != nil && unpriced == 0 {
+				f.TurnUSD = append(f.TurnUSD, *usd/float64(turns))
+			}
+			return err
+		})
 	})
-	return n, err
+	return f, err
 }
 
 // PalaceWishes implements palace.Keeper.

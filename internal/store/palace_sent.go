@@ -99,10 +99,12 @@ func (s *Store) PalaceEpochs(ctx context.Context, v identity.Viewer, lineage str
 		list, err = all(tx, `SELECT e.doc, (SELECT count(*) FROM palace_sent n WHERE n.user_id = @user AND n.client = e.client AND n.epoch = e.number AND n.why = 'view'),
 			(SELECT count(*) FROM palace_sent n WHERE n.user_id = @user AND n.client = e.client AND n.epoch = e.number AND n.refused <> ''),
 			(SELECT coalesce(sum(x.asked_size - n.size), 0) FROM palace_sent n JOIN palace_exchange x ON x.user_id = n.user_id AND x.id = n.exchange_id
-				WHERE n.user_id = @user AND n.client = e.client AND n.epoch = e.number AND n.why = 'view' AND n.hash <> '')
+				WHERE n.user_id = @user AND n.client = e.client AND n.epoch = e.number AND n.why = 'view' AND n.hash <> ''),
+			(SELECT n.exchange_id FROM palace_sent n JOIN palace_exchange x ON x.user_id = n.user_id AND x.id = n.exchange_id
+				WHERE n.user_id = @user AND n.client = e.client AND n.epoch = e.number AND n.why = 'view' AND x.lineage_id = e.lineage_id AND x.input + x.cache_read + x.write_5m + x.write_1h > 0 ORDER BY n.exchange_id LIMIT 1)
 			FROM palace_epoch e WHERE e.user_id = @user AND e.lineage_id = @lineage ORDER BY e.number LIMIT @most`, args,
 			func(scan Scan) (e palace.Epoch, err error) {
-				err = scan(decode{&e.Epoch}, &e.Exchanges, &e.Refused, &e.Bytes)
+				err = scan(decode{&e.Epoch}, &e.Exchanges, &e.Refused, &e.Bytes, text{&e.First})
 				return e, err
 			})
 		return err

@@ -51,6 +51,8 @@ type Plan struct {
 	Mode   Mode   `json:"mode"`
 	// Birth is what is decided of results before they are sent first.
 	Birth Birth `json:"birth"`
+	// Whole are the tools whose results no cap of Birth is for.
+	Whole []string `json:"whole,omitempty"`
 	// Replace is all that could be set aside, in the order of the history. While the
 	// cache is warm, those from Warm on are worth most; while it is not, those from
 	// Cold on. Either may be len(Replace): none is.
@@ -63,6 +65,9 @@ type Plan struct {
 	Pays bool `json:"pays"`
 	// Full tells that the context is fuller than the policy lets it be.
 	Full bool `json:"full,omitempty"`
+	// Quote are results that are set aside, and that their person wants seen: by the
+	// tool_use id.
+	Quote []string `json:"quote,omitempty"`
 	// Asked tells that a person said: at the next turn, whatever it costs.
 	Asked bool `json:"asked,omitempty"`
 	// Epochs is how many epochs of the client the platform knows of, so that a proxy
@@ -93,7 +98,7 @@ const (
 	Pays    = "pays"    // it is worth its price
 	Full    = "context" // the context is fuller than the policy lets it be
 	Ordered = "person"  // a person said so
-	Named   = "birth"   // from here on repeated results are only named
+	Named   = "birth"   // from here on it is decided of results before they are sent
 )
 
 // Epoch is what is in force in a lineage. The proxy writes it, before the first
@@ -111,9 +116,14 @@ type Epoch struct {
 	At int `json:"at,omitempty"`
 	// Recall tells that its placeholders name RecallTool: the agent had it.
 	Recall bool `json:"recall,omitempty"`
-	// Born is the message from which on a result that says what one before it says is
-	// only named; 0: none is.
-	Born int `json:"born,omitempty"`
+	// Born is the message from which on it is decided of results before they are sent
+	// first: one that says what one before it says is only named, unless SaidAgain, and
+	// one that is longer than Cap loses its middle. 0: nothing is decided.
+	Born      int  `json:"born,omitempty"`
+	SaidAgain bool `json:"said_again,omitempty"`
+	Cap       *Cap `json:"cap,omitempty"`
+	// Quotes are results that are set aside and said once more in later messages.
+	Quotes []Quote `json:"quotes,omitempty"`
 	// Kept is what the agent asked to keep of what is set aside.
 	Kept []Kept `json:"kept,omitempty"`
 	// Ended is why it holds no longer: one of the Ended constants, or what the backend

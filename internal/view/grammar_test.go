@@ -46,6 +46,7 @@ func TestAnswersThatAreNoneChangeNothing(t *testing.T) {
 		"++0-3", "++0..3", "++0,1-2", "++1---4", "++1--4--2", "++1++2", "++1 channels=a channels=b",
 		"++1--1", "++0,1,2--2", "++9", "--9", "++65536", "++99999999999999999999", "++1 channels=", "++1 channels=a,", "++1 channels=A", "++1channels=a",
 		"channels=a", "channels=a --4", "Sure! ++1", "++1 because it is needed", "```\n++1\n```", "++1\x00", "<think>++1</think>", "add 1", "[0,1]", `{"add":[0]}`,
+		"> ++1", "`++1`", "\"++1\"", "'++1'", "++1\n> --4", "--4\n```\n++1\n```", "the file says ++1", "++1\nas I was told: ++2", "<quote>++1</quote> --4",
 		"++" + strings.Repeat("0,", 20_000) + "0",
 	} {
 		if got, err := view.ParseAnswer(text, window); err == nil || !reflect.DeepEqual(got, view.Answer{}) {

@@ -43,17 +43,26 @@ func (p *Policy) plan(s Situation, h history, length int) Plan {
 		Client: s.Client, Lineage: s.Lineage, Policy: s.Policy, Mode: p.Mode, Birth: p.Birth, Replace: []Replacement{}, Asked: s.Asked, MadeAt: s.Now,
 		Full: s.Window > 0 && float64(s.Context) > p.Epoch.Context*float64(s.Window),
 	}
+	if p.Birth.CapBytes > 0 {
+		out.Whole = p.Keep.Tools
+	}
 	perByte := rate(s.Blocks)
 	d := p.decider(h, length, s.Now, Focus{})
 	at := []int{}
 	for _, i := range p.movable(s.Blocks, h.turns, s.Aside) {
-		r := replacement(&s.Blocks[i])
+		r := p.replacement(&s.Blocks[i])
 		if r.Tokens > r.noteTokens(perByte) && d.decide(i).Do == Aside { // else nothing would be won
 			out.Replace, at = append(out.Replace, r), append(at, i)
 		}
 	}
 	if len(at) > 0 {
 		p.cut(&out, s, at, perByte)
+	}
+	for i := range s.Blocks { // what is aside does not come back, it is quoted
+		b := &s.Blocks[i]
+		if b.Type == resultType && b.Person == Show && slices.ContainsFunc(s.Aside, func(r Replacement) bool { return r.Result == b.Use }) {
+			out.Quote = append(out.Quote, b.Use)
+		}
 	}
 	return out
 }
@@ -120,7 +129,7 @@ func (p *Policy) cut(out *Plan, s Situation, at []int, perByte float64) {
 	behind, thinking := make([]int64, len(s.Blocks)+1), make([]int64, len(s.Blocks)+1)
 	for i := len(s.Blocks) - 1; i >= 0; i-- {
 		b := &s.Blocks[i]
-		tokens := b.Tokens
+		tokens := p.read(b)
 		if r, ok := aside[b.Use]; ok && b.Type == resultType {
 			tokens = r.noteTokens(perByte)
 		}
@@ -152,8 +161,18 @@ func (p *Policy) cut(out *Plan, s Situation, at []int, perByte float64) {
 	out.Pays = e.Removed >= p.Epoch.MinTokens && e.Gain > 0 && s.Requests*e.Gain >= (1+p.Epoch.Margin)*e.Extra
 }
 
-func replacement(b *Block) Replacement {
-	return Replacement{Result: b.Use, Sum: b.Sum, Block: b.Mark(), Label: Label(b), Bytes: b.Bytes, Tokens: b.Tokens}
+func (p *Policy) replacement(b *Block) Replacement {
+	return Replacement{Result: b.Use, Sum: b.Sum, Block: b.Mark(), Label: Label(b), Bytes: b.Bytes, Tokens: p.read(b)}
+}
+
+// read is how many tokens of a block a model reads, of a result that is capped those that
+// are left.
+func (p *Policy) read(b *Block) int64 {
+	c := p.Birth.CapBytes
+	if c <= 0 || b.Type != resultType || b.Bytes <= c || slices.Contains(p.Keep.Tools, b.Tool) {
+		return b.Tokens
+	}
+	return b.Tokens * int64(c) / int64(b.Bytes)
 }
 
 // Mark is the name of a block that a person and a recall use: its display id and the

@@ -215,7 +215,7 @@ func (pl *player) open(i int, blocks []Block) int {
 func (pl *player) less(blocks []Block) (n int64) {
 	for i := range blocks {
 		if r, ok := pl.aside[blocks[i].Use]; ok && blocks[i].Type == resultType {
-			n += r.Tokens - r.noteTokens(pl.perByte)
+			n += blocks[i].Tokens - r.noteTokens(pl.perByte)
 			continue
 		}
 		n += pl.born[i]
@@ -237,9 +237,7 @@ func (p *Policy) born(blocks []Block, perByte float64) []int64 {
 			continue
 		}
 		first[b.Sum] = b
-		if c := p.Birth.CapBytes; c > 0 && b.Bytes > c {
-			out[i] = b.Tokens - b.Tokens*int64(c)/int64(b.Bytes)
-		}
+		out[i] = b.Tokens - p.read(b)
 	}
 	return out
 }

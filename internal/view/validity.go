@@ -16,6 +16,8 @@ type Allowed struct {
 	// Born are those among them that may stand in the open round as well: the model has
 	// never seen them otherwise.
 	Born map[string]bool
+	// Quoted is how many texts may be added at the end of a message of the user.
+	Quoted map[int]int
 	// Stripped tells that thinking before the open turn is left out.
 	Stripped bool
 	// Dropped tells that the backend is asked to leave out bound thinking.
@@ -93,8 +95,11 @@ func message(was, is *Body, i int, a Allowed, closed, past bool) (c compared, er
 		c.thinks = n.has("thinking") || n.has("redacted_thinking")
 		return c, nil
 	}
-	at := 0
-	for _, p := range m.Parts {
+	at, parts := 0, m.Parts
+	if a.Quoted[i] > 0 && m.Role == "user" && m.Text && !n.Text && len(n.Parts) > 0 && string(is.Of(n.Parts[0].Span)) == asPart(was.Of(m.Content)) {
+		at, parts = 1, nil // the same text, in a list
+	}
+	for _, p := range parts {
 		thought := p.Type == "thinking" || p.Type == "redacted_thinking"
 		if at < len(n.Parts) && was.same(p.Span, is, n.Parts[at].Span) {
 			c.thinks = c.thinks || thought
@@ -123,6 +128,11 @@ func message(was, is *Body, i int, a Allowed, closed, past bool) (c compared, er
 			return c, fmt.Errorf("the result of %s is changed in the round that is open", p.ID)
 		}
 		c.changed = c.changed || !a.Born[p.ID]
+	}
+	if m.Role == "user" && len(n.Parts)-at == a.Quoted[i] {
+		for at < len(n.Parts) && n.Parts[at].Type == "text" {
+			at++
+		}
 	}
 	switch {
 	case at != len(n.Parts):

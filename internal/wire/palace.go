@@ -41,7 +41,7 @@ func (p *Platform) openPalace(o Options) error {
 		},
 		Charged: p.charged,
 	})
-	p.planner = palace.NewPlanner(palace.PlannerOptions{Dir: dir, Library: p.palace, Log: o.Logger})
+	p.planner = palace.NewPlanner(palace.PlannerOptions{Dir: dir, Library: p.palace, Keys: keys, Log: o.Logger})
 	p.intake.Grown, p.palace.Grown = p.planner.Grown, p.planner.Grown
 	p.metrics.Palace(func() telemetry.Palace {
 		var f telemetry.Palace

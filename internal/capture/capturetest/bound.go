@@ -25,6 +25,21 @@ type Judged struct {
 	Problem string
 	// Dropped is how many blocks of thinking were left out.
 	Dropped int
+	// Paths are where they stood, and Told says that the backend tells so.
+	Paths []string
+	Told  bool
+}
+
+// transformations are what a message says of them; nil: nothing.
+func (j Judged) transformations() []any {
+	if !j.Told {
+		return nil
+	}
+	out := []any{}
+	for _, path := range j.Paths {
+		out = append(out, map[string]any{"type": "thinking_dropped", "path": path, "reason": "prefix_binding_mismatch"})
+	}
+	return out
 }
 
 // bindingBeta is the value of anthropic-beta with which block_binding is known.
@@ -38,22 +53,24 @@ func (u *Upstream) Judged() []Judged {
 }
 
 // judge holds a request against the rules, if the backend does so.
-func (u *Upstream) judge(r *http.Request, body []byte) (problem string) {
+func (u *Upstream) judge(r *http.Request, body []byte) (j Judged) {
 	if u.Binding == nil {
-		return ""
+		return j
 	}
-	j := Judged{Path: r.URL.Path}
+	j.Path = r.URL.Path
 	var b bound
 	if err := b.read(body); err != nil {
 		j.Problem = err.Error()
 	} else {
 		b.unaware = slices.Contains(u.Binding.Unaware, b.model)
-		j.Problem, j.Dropped = b.judge(strings.Join(r.Header.Values("Anthropic-Beta"), ","))
+		beta := strings.Join(r.Header.Values("Anthropic-Beta"), ",")
+		j.Problem, j.Paths = b.judge(beta)
+		j.Dropped, j.Told = len(j.Paths), b.thinks && !b.unaware && strings.Contains(beta, bindingBeta)
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.judged = append(u.judged, j)
-	return j.Problem
+	return j
 }
 
 // thought is a block of thinking that is bound to a request; nil where it asks for none.
@@ -186,13 +203,13 @@ func settled(v any) any {
 	return v
 }
 
-// judge says what is wrong with a request, or how much thinking is left out of it.
-func (b *bound) judge(beta string) (problem string, dropped int) {
+// judge says what is wrong with a request, or which thinking is left out of it.
+func (b *bound) judge(beta string) (problem string, dropped []string) {
 	if b.binding != nil && (b.unaware || !strings.Contains(beta, bindingBeta)) {
-		return "thinking.adaptive.block_binding: Extra inputs are not permitted", 0
+		return "thinking.adaptive.block_binding: Extra inputs are not permitted", nil
 	}
 	if problem := b.pairs(); problem != "" {
-		return problem, 0
+		return problem, nil
 	}
 	last, any := binding{}, false
 	for i, m := range b.messages {
@@ -202,16 +219,16 @@ func (b *bound) judge(beta string) (problem string, dropped int) {
 				continue
 			}
 			if any && s.before != last.id {
-				return fmt.Sprintf("messages.%d.content.%d: thinking blocks must form one contiguous run", i, j), 0
+				return fmt.Sprintf("messages.%d.content.%d: thinking blocks must form one contiguous run", i, j), nil
 			}
 			last, any = s, true
 			if s.prefix == b.prefix(i) {
 				continue
 			}
 			if b.binding["prefix_mismatch_behavior"] != "drop_block" {
-				return fmt.Sprintf("messages.%d.content.%d: Invalid `signature` in `thinking` block. The block is bound to a different conversation.", i, j), 0
+				return fmt.Sprintf("messages.%d.content.%d: Invalid `signature` in `thinking` block. The block is bound to a different conversation.", i, j), nil
 			}
-			dropped++
+			dropped = append(dropped, fmt.Sprintf("messages.%d.content.%d", i, j))
 		}
 	}
 	return "", dropped

@@ -136,8 +136,8 @@ func (u *Upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/v1/messages":
 		u.messages(w, r, body, n, fault)
 	case "/v1/messages/count_tokens":
-		if wrong := u.judge(r, body); wrong != "" {
-			reply(w, http.StatusBadRequest, problem("invalid_request_error", wrong))
+		if j := u.judge(r, body); j.Problem != "" {
+			reply(w, http.StatusBadRequest, problem("invalid_request_error", j.Problem))
 			return
 		}
 		reply(w, http.StatusOK, map[string]any{"input_tokens": len(body) / 4})
@@ -157,8 +157,9 @@ func (u *Upstream) messages(w http.ResponseWriter, r *http.Request, body []byte,
 		reply(w, 529, problem("overloaded_error", "Overloaded"))
 		return
 	}
-	if wrong := u.judge(r, body); wrong != "" {
-		reply(w, http.StatusBadRequest, problem("invalid_request_error", wrong))
+	found := u.judge(r, body)
+	if found.Problem != "" {
+		reply(w, http.StatusBadRequest, problem("invalid_request_error", found.Problem))
 		return
 	}
 	content, stop := u.say(q, n)
@@ -182,6 +183,9 @@ func (u *Upstream) messages(w http.ResponseWriter, r *http.Request, body []byte,
 		w.Header().Set("anthropic-organization-id", Organisation(r.Header))
 	}
 	message := map[string]any{"id": id, "type": "message", "role": "assistant", "model": q.Model, "content": content, "stop_reason": stop, "stop_sequence": nil, "usage": usage}
+	if list := found.transformations(); list != nil {
+		message["input_transformations"] = list
+	}
 	if u.Cache != nil {
 		if d := u.Cache.Diagnose(body, id); d != nil {
 			message["diagnostics"] = d

@@ -69,8 +69,11 @@ func (v *viewer) instead(f *forwarded, message string) *forwarded {
 	}
 	if f.beta && strings.Contains(said, "block_binding") && strings.Contains(said, unknownField) {
 		v.mu.Lock()
-		v.unaware[f.model] = true
+		err := v.unaware.add(f.model, v.now())
 		v.mu.Unlock()
+		if err != nil {
+			v.log.Warn("a model that does not know how to drop bound thinking is forgotten when this proxy ends", "model", f.model, "error", err)
+		}
 		v.log.Info("a model does not know how to drop bound thinking; it is left out for it", "model", f.model)
 		return v.unbound(f, message)
 	}

@@ -80,6 +80,7 @@ type Run struct {
 func (c *control) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", c.status)
+	mux.HandleFunc("GET /aside", c.aside)
 	mux.HandleFunc("POST /lease", c.lease)
 	return mux
 }

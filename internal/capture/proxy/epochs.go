@@ -8,8 +8,30 @@ import (
 	"path/filepath"
 	"slices"
 
+	"liminal/internal/capture"
+	"liminal/internal/vault"
 	"liminal/internal/view"
 )
+
+// viewsDir and epochsDir are the folders of plans, and of what is in force. Their files
+// are sealed under the folder and their own name.
+const viewsDir, epochsDir = "views", "epochs"
+
+// readFile reads what a file of one of those folders says.
+func readFile(keys *vault.Ring, file string, into any) error {
+	raw, err := os.ReadFile(file)
+	if err == nil {
+		raw, err = capture.OpenFile(keys, sealedName(file), raw)
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	return err
+}
+
+func sealedName(file string) string {
+	return filepath.Base(filepath.Dir(file)) + "/" + filepath.Base(file)
+}
 
 // stamp tells two states of a file apart.
 type stamp struct {
@@ -48,10 +70,7 @@ func (v *viewer) planOf(c *viewed) *view.Plan {
 	}
 	c.plan, c.planned = nil, stamp{info}
 	var plan view.Plan
-	raw, err := os.ReadFile(name)
-	if err == nil {
-		err = json.Unmarshal(raw, &plan)
-	}
+	err = readFile(v.keys, name, &plan)
 	switch {
 	case err != nil:
 		v.log.Warn("the plan of a view cannot be read, so none begins", "file", name, "error", err)
@@ -70,12 +89,9 @@ func (v *viewer) load(c *viewed) {
 		return
 	}
 	c.loaded = true
-	raw, err := os.ReadFile(filepath.Join(v.epochs, c.file))
+	err := readFile(v.keys, filepath.Join(v.epochs, c.file), &c.list)
 	if errors.Is(err, os.ErrNotExist) {
 		return
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &c.list)
 	}
 	if err == nil && slices.ContainsFunc(c.list, func(e view.Epoch) bool { return e.Client != c.key }) {
 		err = errors.New("it is another client's")
@@ -103,7 +119,8 @@ func (v *viewer) save(c *viewed, list []view.Epoch) error {
 	if err := makeFolder(v.epochs); err != nil {
 		return err
 	}
-	if err := writeWhole(filepath.Join(v.epochs, c.file), raw); err != nil {
+	file := filepath.Join(v.epochs, c.file)
+	if err := writeWhole(file, capture.SealFile(v.keys, sealedName(file), raw)); err != nil {
 		return fmt.Errorf("the epochs of %s cannot be written: %w", c.key, err)
 	}
 	c.list, c.lost = list, false
@@ -180,8 +197,8 @@ func (v *viewer) open(c *viewed, plan *view.Plan, b *view.Body, cold bool) *forw
 		next.Number = max(next.Number, before.Number+1)
 	}
 	if before != nil && before.Ended == "" {
-		next.Born, next.Kept = before.Born, before.Kept
-		next.Replace = slices.Clone(before.Replace)
+		next.Born, next.SaidAgain, next.Cap, next.Kept = before.Born, before.SaidAgain, before.Cap, before.Kept
+		next.Replace, next.Quotes = slices.Clone(before.Replace), slices.Clone(before.Quotes)
 		if before.Lineage != plan.Lineage { // of what this history does not have
 			next.Replace = slices.DeleteFunc(next.Replace, func(r view.Replacement) bool {
 				return !mentions(b, r)
@@ -189,8 +206,12 @@ func (v *viewer) open(c *viewed, plan *view.Plan, b *view.Body, cold bool) *forw
 		}
 	}
 	changed := v.begins(c, plan, b, &next, why(plan, b, cold))
-	if plan.Birth.Duplicates {
-		changed = bear(b, &next) || changed
+	changed = bear(plan, b, &next) || changed
+	if more := b.Quotes(plan.Quote, next.Replace, next.Quotes); len(more) > 0 {
+		next.Quotes, changed = append(next.Quotes, more...), true
+		if next.Why == "" {
+			next.Why = view.Ordered
+		}
 	}
 	if !changed {
 		return nil
@@ -217,7 +238,7 @@ func (v *viewer) begins(c *viewed, plan *view.Plan, b *view.Body, next *view.Epo
 		return false
 	}
 	keep := map[string]bool{}
-	if next.Born > 0 || plan.Birth.Duplicates {
+	if next.Born > 0 && !next.SaidAgain || plan.Birth.Duplicates {
 		// What is pointed to stays, and so does what only points.
 		_, sources, named := b.Repeats(next.Born, next.Replace)
 		for _, set := range []map[string]bool{sources, named} {
@@ -250,18 +271,41 @@ func worth(plan *view.Plan, because string) []view.Replacement {
 	return plan.Replace[min(max(from, 0), len(plan.Replace)):]
 }
 
-// bear has an epoch name repeated results from this request on, if there is one in what
-// is new in it.
-func bear(b *view.Body, next *view.Epoch) bool {
-	if next.Born > 0 && next.Born < len(b.Messages) {
+// bear has an epoch name repeated results, and cap long ones, from this request on, if
+// there is one in what is new in it.
+func bear(plan *view.Plan, b *view.Body, next *view.Epoch) bool {
+	if !plan.Birth.Duplicates && plan.Birth.CapBytes <= 0 || next.Born > 0 && next.Born < len(b.Messages) {
 		return false
 	}
-	from := b.New()
-	if _, _, named := b.Repeats(from, next.Replace); from == 0 || len(named) == 0 {
+	begun := *next
+	begun.Born, begun.SaidAgain, begun.Cap = b.New(), !plan.Birth.Duplicates, nil
+	if plan.Birth.CapBytes > 0 {
+		begun.Cap = &view.Cap{Bytes: plan.Birth.CapBytes, Whole: plan.Whole}
+	}
+	if edits, _, _ := born(b, &begun); len(edits) == 0 {
 		return false
 	}
-	if next.Born = from; next.Why == "" {
+	if *next = begun; next.Why == "" {
 		next.Why = view.Named
 	}
 	return true
 }
+
+// born are the edits of results that are only named, or capped, and which those are.
+func born(b *view.Body, e *view.Epoch) (edits []view.Edit, named map[string]bool, capped []view.Replacement) {
+	if e.Born == 0 {
+		return nil, nil, nil
+	}
+	named = map[string]bool{}
+	if !e.SaidAgain {
+		edits, _, named = b.Repeats(e.Born, e.Replace)
+	}
+	more, capped := b.Capped(e.Born, e.Cap, recalls(b, e), func(result string) bool {
+		return named[result] || slices.ContainsFunc(e.Replace, func(r view.Replacement) bool { return r.Result == result })
+	})
+	return append(edits, more...), named, capped
+}
+
+// recalls tells that what stands in the place of results may name the tool that returns
+// them.
+func recalls(b *view.Body, e *view.Epoch) bool { return e.Recall && (b.Recall || b.Tools.Empty()) }

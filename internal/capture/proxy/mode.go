@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"liminal/internal/vault"
 	"liminal/internal/view"
 )
 
@@ -15,8 +16,8 @@ const modeFile = "mode.json"
 
 // Views reports whether the policy of the person whose palace folder it is lets views
 // set results aside. Where no platform has said so, the newest plan does.
-func Views(dir string) bool {
-	dir = filepath.Join(dir, "views")
+func Views(dir string, keys *vault.Ring) bool {
+	dir = filepath.Join(dir, viewsDir)
 	var said struct {
 		Mode view.Mode `json:"mode"`
 	}
@@ -34,8 +35,7 @@ func Views(dir string) bool {
 			continue
 		}
 		var plan view.Plan
-		raw, err := os.ReadFile(filepath.Join(dir, f.Name()))
-		if err != nil || json.Unmarshal(raw, &plan) != nil || !plan.MadeAt.After(newest) && !newest.IsZero() {
+		if readFile(keys, filepath.Join(dir, f.Name()), &plan) != nil || !plan.MadeAt.After(newest) && !newest.IsZero() {
 			continue
 		}
 		newest, live = plan.MadeAt, plan.Mode == view.Live

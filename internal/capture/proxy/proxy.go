@@ -17,6 +17,7 @@ import (
 
 	"liminal/internal/capture"
 	"liminal/internal/id"
+	"liminal/internal/vault"
 )
 
 const (
@@ -109,9 +110,9 @@ func (p *Proxy) Counts() Counts {
 }
 
 // View has the proxy follow the plans that lie in a palace folder, and answer agents
-// that ask back what those set aside.
-func (p *Proxy) View(dir string) {
-	p.viewer = newViewer(dir, p.log)
+// that ask back what those set aside. keys are those that its files are sealed with.
+func (p *Proxy) View(dir string, keys *vault.Ring) {
+	p.viewer = newViewer(dir, p.upstream.Redacted(), keys, p.log)
 	p.recall = p.recalls()
 }
 

@@ -3,9 +3,12 @@ package proxy
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 
 	"liminal/internal/capture/recall"
 	"liminal/internal/view"
@@ -20,7 +23,7 @@ type askerKey struct{}
 func (p *Proxy) recalls() http.Handler {
 	return recall.Handler("1", p.log, func(r *http.Request) recall.Source {
 		token, _ := r.Context().Value(askerKey{}).(string)
-		return asker{p.viewer, token}
+		return asker{viewer: p.viewer, token: token}
 	})
 }
 
@@ -34,6 +37,7 @@ func asking(r *http.Request, token string) *http.Request {
 type asker struct {
 	viewer *viewer
 	token  string
+	owner  bool // whoever runs the proxy asks: for what is anybody's
 }
 
 // each goes over what is set aside, until do has enough.
@@ -47,7 +51,7 @@ func (a asker) each(do func(c *viewed, b aside) bool) {
 	for _, c := range list {
 		c.mu.Lock()
 		more := true
-		if c.token == a.token {
+		if a.owner || c.token == a.token {
 			for _, b := range c.aside {
 				if more = do(c, b); !more {
 					break
@@ -70,7 +74,9 @@ func (a asker) Block(name string) (out recall.Block, found bool) {
 	a.each(func(_ *viewed, b aside) bool {
 		if found = b.Replacement.Block == name; found {
 			out = blockOf(b)
-			a.viewer.counts.recalls.Add(1)
+			if !a.owner {
+				a.viewer.counts.recalls.Add(1)
+			}
 		}
 		return !found
 	})
@@ -104,4 +110,52 @@ func (a asker) Keep(name, why string) (err error) {
 		return false
 	})
 	return err
+}
+
+// asideAnswer is what the control socket says of a block that is set aside.
+type asideAnswer struct {
+	recall.Block
+	Others []string `json:"others,omitempty"` // those there are, where it is none of them
+}
+
+// aside gives whoever runs the proxy a result back as its agent gets it.
+func (c *control) aside(w http.ResponseWriter, r *http.Request) {
+	name := r.URL.Query().Get("block")
+	var out asideAnswer
+	status := http.StatusNotFound
+	for _, b := range (asker{viewer: c.proxy.viewer, owner: true}).Blocks() {
+		if b.Name == name || strings.HasPrefix(b.Name, name+"-") {
+			out, status = asideAnswer{Block: b}, http.StatusOK
+			break
+		}
+		if !slices.Contains(out.Others, b.Name) {
+			out.Others = append(out.Others, b.Name)
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(out) // whoever asked may be gone
+}
+
+// Aside asks the proxy on a folder for a result that is set aside in what passed last,
+// by its name or its number. Where it has none of that name, found is false, and others
+// are the names it has. An error is ErrNone where none runs.
+func Aside(ctx context.Context, dir, name string) (b recall.Block, found bool, others []string, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, controlURL("/aside?block="+url.QueryEscape(name)), nil)
+	if err != nil {
+		return b, false, nil, err
+	}
+	resp, err := Client(dir).Do(req)
+	if err != nil {
+		return b, false, nil, none(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // only read
+	var said asideAnswer
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNotFound || resp.Header.Get("Content-Type") != "application/json" {
+		return b, false, nil, fmt.Errorf("the proxy on %s cannot say what is set aside; it may be of an earlier version: stop it, and the command that holds it starts the new one", dir)
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&said); err != nil {
+		return b, false, nil, err
+	}
+	return said.Block, resp.StatusCode == http.StatusOK, said.Others, nil
 }

@@ -98,7 +98,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 		return errors.Join(err, listener.Close())
 	}
 	c.proxy.own, c.proxy.openAI = c.own(), openAI
-	c.proxy.View(o.Dir)
+	c.proxy.View(o.Dir, o.Keys)
 	quiet := slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
 	public := &http.Server{Handler: c.proxy, ReadHeaderTimeout: headLimit, ErrorLog: quiet}
 	private := &http.Server{Handler: c.routes(), ReadHeaderTimeout: headLimit, ErrorLog: quiet}

@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"liminal/internal/capture"
+	"liminal/internal/vault"
 	"liminal/internal/view"
 )
 
@@ -33,6 +34,7 @@ const (
 // here, the client's own body goes to the backend.
 type viewer struct {
 	views, epochs string // folders
+	keys          *vault.Ring
 	log           *slog.Logger
 	now           func() time.Time
 	seed          maphash.Seed
@@ -42,7 +44,7 @@ type viewer struct {
 	began   time.Time // before it, nothing is known of who asked when
 	clients map[string]*viewed
 	// unaware are models whose backend does not know how to drop bound thinking.
-	unaware map[string]bool
+	unaware unawareModels
 }
 
 // viewCounts are counted since the start.
@@ -87,11 +89,15 @@ type forwarded struct {
 	tries     int
 }
 
-func newViewer(dir string, log *slog.Logger) *viewer {
-	return &viewer{
-		views: filepath.Join(dir, "views"), epochs: filepath.Join(dir, "epochs"), log: log, now: time.Now, began: time.Now(), seed: maphash.MakeSeed(),
-		clients: map[string]*viewed{}, unaware: map[string]bool{},
+func newViewer(dir, upstream string, keys *vault.Ring, log *slog.Logger) *viewer {
+	v := &viewer{
+		views: filepath.Join(dir, viewsDir), epochs: filepath.Join(dir, epochsDir), keys: keys, log: log, now: time.Now, began: time.Now(), seed: maphash.MakeSeed(),
+		clients: map[string]*viewed{}, unaware: unawareModels{file: filepath.Join(dir, unawareFile), upstream: upstream},
 	}
+	if err := v.unaware.read(v.now()); err != nil {
+		log.Warn("which models do not know how to drop bound thinking cannot be read; each is asked once more", "file", v.unaware.file, "error", err)
+	}
+	return v
 }
 
 // forward is what is to be sent instead of a body; nil: the body itself.
@@ -254,7 +260,7 @@ func (v *viewer) changes(b *view.Body, e *view.Epoch) bool {
 	if slices.ContainsFunc(e.Replace, func(r view.Replacement) bool { return mentions(b, r) }) {
 		return true
 	}
-	edits, _ := v.born(b, e)
+	edits, _, _ := born(b, e)
 	return len(edits) > 0
 }
 
@@ -265,18 +271,25 @@ func mentions(b *view.Body, r view.Replacement) bool {
 // splice makes the request that an epoch wants, and what it sets aside in it. It makes
 // none where that would not be a valid one.
 func (v *viewer) splice(c *viewed, b *view.Body, e *view.Epoch, strip bool) (*forwarded, []view.Replacement) {
-	edits, named := v.born(b, e)
-	set := b.SetAside(e.Replace, e.Recall && (b.Recall || b.Tools.Empty()), c.isMeant(v.seed), named)
-	allowed := view.Allowed{Results: map[string]bool{}, Born: named}
+	edits, named, capped := born(b, e)
+	set := b.SetAside(e.Replace, recalls(b, e), c.isMeant(v.seed), named)
+	allowed := view.Allowed{Results: map[string]bool{}, Born: map[string]bool{}}
 	for id := range named {
-		allowed.Results[id] = true
+		allowed.Results[id], allowed.Born[id] = true, true
 	}
 	contents := map[string]aside{}
+	for i, r := range capped {
+		allowed.Results[r.Result], allowed.Born[r.Result] = true, true
+		at := edits[len(edits)-len(capped)+i]
+		contents[r.Block] = aside{r, b.Raw[at.From:at.To]}
+	}
 	for i, r := range set.Done {
 		allowed.Results[r.Result] = true
 		contents[r.Block] = aside{r, b.Raw[set.Edits[i].From:set.Edits[i].To]}
 	}
-	edits = append(edits, set.Edits...)
+	quotes, added := b.Quoted(e.Quotes)
+	allowed.Quoted = added
+	edits = slices.Concat(edits, set.Edits, quotes)
 	f := &forwarded{Sent: capture.Sent{Epoch: e.Number, Client: c.key, Why: capture.SentView}, client: c, raw: b.Raw, model: b.Model}
 	if len(set.Done) > 0 && b.Thinks {
 		more, err := b.DropBlock()
@@ -311,15 +324,6 @@ func (v *viewer) splice(c *viewed, b *view.Body, e *view.Epoch, strip bool) (*fo
 func (v *viewer) void(c *viewed, e *view.Epoch, err error) {
 	v.counts.invalid.Add(1)
 	v.log.Warn("a view would make no valid request of this one; it is sent as it is", "client", c.key, "epoch", e.Number, "error", err)
-}
-
-// born are the edits of results that are only named.
-func (v *viewer) born(b *view.Body, e *view.Epoch) (edits []view.Edit, named map[string]bool) {
-	if e.Born == 0 {
-		return nil, nil
-	}
-	edits, _, named = b.Repeats(e.Born, e.Replace)
-	return edits, named
 }
 
 // isMeant says whether a result is the one that a replacement means. That is a sum over
@@ -359,7 +363,7 @@ func (v *viewer) left(c *viewed, b *view.Body, e *view.Epoch) *forwarded {
 func (v *viewer) isUnaware(model string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.unaware[model]
+	return v.unaware.has(model)
 }
 
 // withBeta adds the value that has a backend take block_binding.

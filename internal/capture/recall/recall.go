@@ -31,9 +31,23 @@ const (
 
 // Block is a result that is set aside.
 type Block struct {
-	Name  string // as placeholders name it: 42-7f3a
-	Label string
-	Text  string
+	Name  string `json:"block"` // as placeholders name it: 42-7f3a
+	Label string `json:"label"`
+	Text  string `json:"text"`
+}
+
+// Part is what a block says from a byte on, n bytes at most and whole characters, and
+// the bytes that this is.
+func (b Block) Part(from, n int) (text string, begins, ends int, err error) {
+	if from < 0 || from > len(b.Text) {
+		return "", 0, 0, fmt.Errorf("block %s has %d bytes, so there is none from byte %d on", b.Name, len(b.Text), from)
+	}
+	begins, ends = cut(b.Text, from), cut(b.Text, min(from+n, len(b.Text)))
+	if ends == begins && ends < len(b.Text) { // fewer than a character has
+		_, size := utf8.DecodeRuneInString(b.Text[begins:])
+		ends += size
+	}
+	return b.Text[begins:ends], begins, ends, nil
 }
 
 // Source has what is set aside for whoever asks.
@@ -115,19 +129,14 @@ func recall(s Source, in recallIn) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if in.From < 0 || in.From > len(b.Text) {
-		return "", fmt.Errorf("block %s has %d bytes, so there is none from byte %d on", b.Name, len(b.Text), in.From)
-	}
 	n := page
 	if in.Bytes > 0 {
 		n = min(in.Bytes, page)
 	}
-	from, to := cut(b.Text, in.From), cut(b.Text, min(in.From+n, len(b.Text)))
-	if to == from && to < len(b.Text) { // fewer than a character has
-		_, size := utf8.DecodeRuneInString(b.Text[from:])
-		to += size
+	text, from, to, err := b.Part(in.From, n)
+	if err != nil {
+		return "", err
 	}
-	text := b.Text[from:to]
 	if to < len(b.Text) {
 		text += fmt.Sprintf("\n[bytes %d to %d of %d; the next page: {\"block\":%q,\"from\":%d}]", from, to, len(b.Text), b.Name, to)
 	}

@@ -3,8 +3,10 @@ package storetest
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"liminal/internal/palace"
 	"liminal/internal/store"
 	"liminal/internal/vault"
+	"liminal/internal/view"
 )
 
 // folder is the folder that a library forgets in.
@@ -29,8 +32,8 @@ func palaceErases(t *testing.T, open Open) {
 	echo := assistant(rethink, `{"type":"text","text":"I will run a command."}`, useEcho)
 	second := p.say(passed{session: "s", body: request(user("hello"), echo, result), answer: events(textBlock("done"))})
 	p.take()
-	view := p.timeline(1)
-	said, use := view.Blocks[2], view.Blocks[3]
+	seen := p.timeline(1)
+	said, use := seen.Blocks[2], seen.Blocks[3]
 	want(t, "type", said.Type, palace.Assistant)
 	e := got(p.EraseBlock(t.Context(), p.v, said.UUID))(t)
 	// The answer that it came in, and the request that had it again, in the store and in
@@ -82,8 +85,8 @@ func palaceErasesAll(t *testing.T, open Open) {
 	title := p.say(passed{session: "s", body: `{"model":"m","messages":[` + user("private") + `],"tools":[],"output_config":{"format":{"type":"json_schema"}}}`, answer: events(textBlock("A title"))})
 	other := p.say(passed{session: "other", body: request(user("public")), answer: events(textBlock("good"))})
 	p.take()
-	view := p.timeline(1)
-	got(p.EraseLineage(t.Context(), p.v, view.Lineage.ID))(t)
+	seen := p.timeline(1)
+	got(p.EraseLineage(t.Context(), p.v, seen.Lineage.ID))(t)
 	_, _, err := p.Request(t.Context(), p.v, one)
 	wantFault(t, err, fault.NotFound)
 	_, _, err = p.Response(t.Context(), p.v, title)
@@ -106,7 +109,7 @@ func palaceErasesAll(t *testing.T, open Open) {
 	want(t, "what all agents see", len(shared.Blocks), 2)
 	for _, wrong := range []func() error{
 		func() error { _, err := p.EraseAgent(t.Context(), p.v, 9); return err },
-		func() error { _, err := p.EraseLineage(t.Context(), person(t, p.store), view.Lineage.ID); return err },
+		func() error { _, err := p.EraseLineage(t.Context(), person(t, p.store), seen.Lineage.ID); return err },
 	} {
 		wantFault(t, wrong(), fault.NotFound)
 	}
@@ -292,5 +295,65 @@ func PalaceAtRest(t *testing.T, open func() *store.Store, files func() []byte) {
 		for _, piece := range pieces {
 			want(t, name+": a chunk is on the disk after", bytes.Contains(after, piece), false)
 		}
+		palaceBesideAtRest(t, p, name, files)
+	}
+}
+
+// palaceBesideAtRest proves it of what is made of what was said: announcements, plans,
+// and what is in force, in the database and in the files that the proxy shares.
+func palaceBesideAtRest(t *testing.T, p *spooled, name string, files func() []byte) {
+	const marker = "beside4c1d9a70e3"
+	p.Policies = parsed(t, `{"kind":"policy.palace","mode":"view","keep":{"turns":0},"rules":[{"id":"all","when":"type == 'ToolResult'","do":"--"}]}`)
+	pl := p.planner()
+	b := got(p.Announce(t.Context(), p.v, "Beware of "+marker))(t)
+	var messages []string
+	for i := range 2 {
+		id := fmt.Sprint("toolu_", i)
+		messages = append(messages, user("go on"), assistant(fmt.Sprintf(`{"type":"tool_use","id":%q,"name":"Grep","input":{"pattern":%q}}`, id, marker)),
+			fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q}]}`, id, fmt.Sprint(marker, i, strings.Repeat(" hit", 500))), assistant(`{"type":"text","text":"I see."}`))
+	}
+	p.say(passed{session: "beside", body: request(append(messages, user("and now"))...), answer: events(textBlock("yes"))})
+	p.take()
+	planned := p.plan(pl, 2)
+	if len(planned.Plan.Replace) == 0 || planned.Plan.Replace[0].Label != "Grep "+marker {
+		t.Fatalf("the plan is %+v", planned.Plan)
+	}
+	was := got(p.PalacePlan(t.Context(), p.v, planned.Lineage))(t)
+	want(t, name+": the plan is read", was.Plan.Replace[0].Label, "Grep "+marker)
+	// A proxy puts it in force.
+	shared := p.folder().Dir
+	epoch, err := json.Marshal([]view.Epoch{{Number: 1, Client: planned.Plan.Client, Lineage: planned.Lineage, Why: view.Cold, Replace: planned.Plan.Replace, Quotes: []view.Quote{{Result: "toolu_0", Label: "Grep " + marker, At: 4}}, OpenedAt: time.Now()}})
+	need(t, err)
+	file := view.FileName(planned.Plan.Client)
+	for _, dir := range []string{shared, p.dir} { // of the intake, and of the planner
+		need(t, os.MkdirAll(filepath.Join(dir, "epochs"), 0o700))
+		need(t, os.WriteFile(filepath.Join(dir, "epochs", file), capture.SealFile(p.keys, "epochs/"+file, epoch), 0o600))
+	}
+	p.take()
+	epochs := got(p.PalaceEpochs(t.Context(), p.v, planned.Lineage))(t)
+	want(t, name+": the epoch is read", len(epochs) == 1 && epochs[0].Replace[0].Label == "Grep "+marker && epochs[0].Quotes[0].Label == "Grep "+marker, true)
+	want(t, name+": what is in force is not planned again", len(p.plan(pl, 2).Plan.Replace) < len(planned.Plan.Replace), true)
+	want(t, name+": the announcement is read", got(p.PalaceAnnouncements(t.Context(), p.v))(t)[0].Label, "Beware of "+marker)
+	want(t, name+": what it says", string(got(p.Content(t.Context(), p.v, b))(t).JSON), `{"text":"Beware of `+marker+`","type":"text"}`)
+
+	want(t, name+": the database has it in plain", bytes.Contains(files(), []byte(marker)), p.keys == nil)
+	plain := 0
+	need(t, filepath.WalkDir(p.dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && bytes.Contains(got(os.ReadFile(path))(t), []byte(marker)) {
+			plain++
+		}
+		return err
+	}))
+	want(t, name+": files of the folder have it in plain", plain > 0, p.keys == nil)
+	if p.keys == nil {
+		return
+	}
+	// What was written before there were keys is read as well.
+	need(t, os.WriteFile(filepath.Join(p.dir, "epochs", file), epoch, 0o600))
+	want(t, name+": what is in force in plain", len(p.plan(pl, 2).Plan.Replace) < len(planned.Plan.Replace), true)
+	// Without its key nothing is planned: what is set aside already would be again.
+	need(t, os.WriteFile(filepath.Join(p.dir, "epochs", file), capture.SealFile(palaceRing(t, "z"), "epochs/"+file, epoch), 0o600))
+	if _, err := pl.Plan(t.Context(), p.v, planned.Lineage); err == nil || !strings.Contains(err.Error(), `the key "z"`) || !strings.Contains(err.Error(), "PALACE_KEYS") {
+		t.Errorf("what is in force under another key is planned over: %v", err)
 	}
 }

@@ -28,6 +28,7 @@ func PalacePolicy(t *testing.T, open Open) {
 	t.Run("announcements are seen by all agents", func(t *testing.T) { palaceAnnounces(t, open) })
 	t.Run("the classifier hears what an agent is at", func(t *testing.T) { palaceHears(t, open) })
 	t.Run("a history is recorded request by request", func(t *testing.T) { palaceRecorded(t, open) })
+	t.Run("a version of a policy has what turns cost", func(t *testing.T) { palaceFollowed(t, open) })
 	t.Run("none of it is another person's", func(t *testing.T) { palacePolicyStranger(t, open) })
 }
 
@@ -55,7 +56,7 @@ func parsed(t testing.TB, docs ...string) *pinnable {
 
 // planner plans what a spool has taken in, in its folder.
 func (p *spooled) planner() *palace.Planner {
-	pl := palace.NewPlanner(palace.PlannerOptions{Dir: p.dir, Library: p.Library, Log: slog.New(slog.DiscardHandler)})
+	pl := palace.NewPlanner(palace.PlannerOptions{Dir: p.dir, Library: p.Library, Keys: p.keys, Log: slog.New(slog.DiscardHandler)})
 	p.Grown = pl.Grown
 	return pl
 }
@@ -127,9 +128,56 @@ func palacePlans(t *testing.T, open Open) {
 	after := p.plan(pl, 2)
 	want(t, "after an epoch", fmt.Sprint(len(after.Plan.Replace), after.Plan.Asked), "1 false")
 	want(t, "still asked", got(p.PalacePlan(t.Context(), p.v, of.ID))(t).Asked == nil, true)
+	// Another history of the client is what the proxy plans for; to plan the one before
+	// again, as when somebody keeps a block that both have, takes nothing away from it.
+	p.say(passed{session: "t", body: request(user("after /clear")), answer: events(textBlock("yes"))})
+	p.take()
+	now := p.plan(pl, 2)
+	want(t, "another history", now.Lineage != of.ID, true)
+	got(pl.Plan(t.Context(), p.v, of.ID))(t)
+	need(t, json.Unmarshal(got(os.ReadFile(filepath.Join(p.dir, "views", view.FileName(of.Key))))(t), &given))
+	want(t, "the plan is the newest history's", given.Lineage, now.Lineage)
 	want(t, "unplanned", len(got(p.PalaceUnplanned(t.Context(), p.v, time.Now().Add(-time.Hour)))(t)), 0)
 	if f := p.Latency(); f.Calls < 4 || f.Name != view.RulesName || f.Most <= 0 {
 		t.Errorf("the classifier's figures are %+v", f)
+	}
+}
+
+// The second judge of a trial: dollars a turn, by the history.
+//
+// Requirements: CFG-13
+func palaceFollowed(t *testing.T, open Open) {
+	p := newSpooled(t, open)
+	dollar := 1.0
+	p.price = func(model string, _ palace.Usage) *float64 {
+		if model == "unknown" {
+			return nil
+		}
+		return &dollar
+	}
+	policies := parsed(t, `{"kind":"policy.palace"}`, `{"kind":"policy.palace"}`)
+	p.Policies = policies
+	pl := p.planner()
+	p.grepped("s", 2, 4)
+	p.grepped("t", 1, 0) // no turn of it ended
+	p.take()
+	p.plan(pl, 1)
+	p.plan(pl, 2)
+	policies.next = 2
+	p.grepped("u", 1, 4)
+	p.say(passed{session: "v", body: request(user("hello")), answer: strings.Replace(events(textBlock("hi")), "claude-test", "unknown", 1)})
+	p.take()
+	p.plan(pl, 3)
+	p.plan(pl, 4)
+	id := got(policies.PinFor(t.Context(), p.v, ""))(t).PolicyID
+	hour := time.Hour
+	for version, want := range map[int]string{1: "{2 [1.5]}", 2: "{2 [1.25]}", 3: "{0 []}"} {
+		if f := got(p.store.PalaceFollowed(t.Context(), id, version, time.Now().Add(-hour), time.Now().Add(hour)))(t); fmt.Sprint(f) != want {
+			t.Errorf("version %d has %v, not %s", version, f, want)
+		}
+	}
+	if f := got(p.store.PalaceFollowed(t.Context(), id, 1, time.Now().Add(hour), time.Now().Add(2*hour)))(t); f.Histories != 0 {
+		t.Errorf("of a time when none began: %+v", f)
 	}
 }
 

@@ -24,7 +24,8 @@ func palaceSent(t *testing.T, open Open) {
 	at := strings.Index(body, `"`+long)
 	edit := view.Edit{From: at, To: at + len(long) + 2, Text: `"[palace: block 1-a set aside]"`}
 	plain := p.say(passed{session: "s1", body: body, answer: events(textBlock("one"))})
-	changed := p.say(passed{session: "s1", body: body, answer: events(textBlock("two")), sent: &capture.Sent{Epoch: 1, Client: "session:s1", Why: capture.SentView, Edits: []view.Edit{edit}}})
+	told := strings.Replace(events(textBlock("two")), `"usage":`, `"input_transformations":[{"type":"thinking_dropped","path":"messages.1.content.0","reason":"prefix_binding_mismatch"},"of next year"],"usage":`, 1)
+	changed := p.say(passed{session: "s1", body: body, answer: told, sent: &capture.Sent{Epoch: 1, Client: "session:s1", Why: capture.SentView, Edits: []view.Edit{edit}}})
 	raw := p.say(passed{session: "s1", body: body, answer: events(textBlock("three")), sent: &capture.Sent{Epoch: 1, Client: "session:s1", Why: capture.SentRaw, Refused: "messages.1: no\x00"}})
 	dir := filepath.Join(p.dir, "intake", "epochs")
 	need(t, os.MkdirAll(dir, 0o700))
@@ -55,6 +56,15 @@ func palaceSent(t *testing.T, open Open) {
 	lineage := p.timeline(1).Lineage.ID
 	epochs := got(p.PalaceEpochs(t.Context(), p.v, lineage))(t)
 	want(t, "epochs", fmt.Sprint(len(epochs), epochs[0].Why, epochs[0].Exchanges, epochs[0].Refused, epochs[0].Bytes, epochs[0].Replace[0].Block), fmt.Sprint(1, "cold", 1, 1, edit.To-edit.From-len(edit.Text), "1-a"))
+	// What the requests on both sides of its beginning were charged for, and what thinking
+	// that cost (proxy.md: E7).
+	beside := got(p.Epochs(t.Context(), p.v, lineage))(t)[0]
+	want(t, "before it", *beside.Before, palace.EpochTokens{Exchange: plain, Input: 10, Read: 20, Write: 70})
+	want(t, "after it", *beside.After, palace.EpochTokens{Exchange: changed, Input: 10, Read: 20, Write: 70, Dropped: 1})
+	heads := got(palace.OpenWire(got(p.PalaceExchange(t.Context(), p.v, changed))(t).Wire))(t)
+	want(t, "what the backend changed", fmt.Sprint(heads.Transformed), "[{thinking_dropped messages.1.content.0 prefix_binding_mismatch} {unknown  }]")
+	d := got(p.Difference(t.Context(), p.v, changed))(t)
+	want(t, "the request before", d.Before, plain)
 	epoch.Ended, epoch.EndedAt = "refused", &ended
 	write(epoch, view.Epoch{Number: 2, Client: "session:s1", Why: view.Pays, Lineage: lineage, OpenedAt: ended})
 	p.take()

@@ -534,6 +534,11 @@ export interface CancelInputBody {
   run_id?: string;
 }
 
+export interface Cap {
+  bytes: number;
+  whole?: string[];
+}
+
 export interface ChangeClusterInputBody {
   /** one line of at most 300 characters */
   description?: string;
@@ -1268,6 +1273,14 @@ export interface Enrolment {
   qr: string;
   /** base32, to type in */
   secret: string;
+}
+
+export interface EpochTokens {
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  exchange: string;
+  input_tokens: number;
+  thinking_dropped: number;
 }
 
 export interface Estimate {
@@ -2873,6 +2886,8 @@ export interface PalaceContent {
   erased_by?: string;
   exchange: string;
   form: string;
+  /** of a stream, when each of its events that says something was there: microseconds since the request began, -1 where nobody noted it */
+  frames_after_us?: number[];
   generation: number;
   label: string;
   /** the histories it stands in, the one that grew last first */
@@ -2948,9 +2963,12 @@ export interface PalaceDisplayFigures {
 }
 
 export interface PalaceEpoch {
+  after?: EpochTokens;
   at?: number;
+  before?: EpochTokens;
   born?: number;
   bytes_less: number;
+  cap?: Cap;
   client: string;
   ended?: string;
   ended_at?: string;
@@ -2961,9 +2979,11 @@ export interface PalaceEpoch {
   opened_at: string;
   policy: string;
   predicted: ViewEstimate;
+  quotes?: ViewQuote[];
   recall?: boolean;
   refused: number;
   replace: ViewReplacement[];
+  said_again?: boolean;
   why: string;
 }
 
@@ -3030,6 +3050,10 @@ export interface PalaceExchangeHeads {
   ended_at: string | null;
   error?: string;
   id: string;
+  /** what the backend says it changed of the request before its model read it: thinking that it left out */
+  input_transformations: PalaceTransformed[];
+  /** the backend says what it changed of the request */
+  input_transformations_told: boolean;
   kind: string;
   lineage?: string;
   /** when bytes of the response came */
@@ -3183,6 +3207,12 @@ export interface PalaceStats {
 export interface PalaceTierInputBody {
   /** SHORT, MEDIUM or LONG */
   tier: string;
+}
+
+export interface PalaceTransformed {
+  path: string;
+  reason: string;
+  type: string;
 }
 
 export interface PalaceUsage {
@@ -4696,8 +4726,18 @@ export interface ViewPlan {
   mode: string;
   pays: boolean;
   policy: string;
+  quote?: string[];
   replace: ViewReplacement[];
   warm: number;
+  whole?: string[];
+}
+
+export interface ViewQuote {
+  at: number;
+  block: string;
+  label: string;
+  result: string;
+  sum: string;
 }
 
 export interface ViewReplacement {

@@ -84,7 +84,7 @@ function Says({ block }: { block: Content }) {
     <Card title={words.says} className="says" extra={<Pills label={words.shape} options={shapes} value={shape} onChoose={(one: Shape) => setShape(one)} />}>
       {shape === 'rendered' && <Rendered content={block.content} />}
       {shape === 'raw' && <Raw id={block.uuid} />}
-      {shape === 'frames' && <Frames id={block.uuid} />}
+      {shape === 'frames' && <Frames id={block.uuid} came={block.frames_after_us ?? []} />}
     </Card>
   );
 }

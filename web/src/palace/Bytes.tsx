@@ -1,10 +1,12 @@
 import { useMemo, useState } from 'react';
 import { useRaw } from '../api/palace.ts';
 import { sentence } from '../i18n/errors.ts';
-import { useWords } from '../i18n/index.ts';
+import { language, useWords } from '../i18n/index.ts';
+import { useStore } from '../lib/store.ts';
 import { Code } from '../markdown/Code.tsx';
 import { Loading } from '../operate/parts.tsx';
 import { framesOf } from './content.ts';
+import { sinceBegun, unknown } from './figures.ts';
 import { usePalaceWords } from './words.ts';
 
 function useBytes(id: string) {
@@ -25,11 +27,12 @@ export function Raw({ id }: { id: string }) {
 
 const page = 200; // events shown at once
 
-/** The events that an answer's block came in. */
-export function Frames({ id }: { id: string }) {
+/** The events that an answer's block came in, each with when it was there. */
+export function Frames({ id, came }: { id: string; came: number[] }) {
   const words = usePalaceWords();
   const { text, instead } = useBytes(id);
   const shell = useWords();
+  const locale = useStore(language);
   const [shown, setShown] = useState(page);
   const frames = useMemo(() => framesOf(text ?? ''), [text]);
   if (text === undefined) return instead;
@@ -39,6 +42,7 @@ export function Frames({ id }: { id: string }) {
       <ol className="frames">
         {frames.slice(0, shown).map((frame, at) => (
           <li key={at}>
+            <time>{came.length === frames.length ? sinceBegun(came[at]!, locale) : unknown}</time>
             <b>{frame.event}</b>
             <code>{frame.data}</code>
           </li>

@@ -178,6 +178,7 @@ function EpochRow({ epoch }: { epoch: Epoch }) {
   const words = usePalaceWords();
   const locale = useStore(language);
   const list = epoch.replace ?? [];
+  const turned = (of: NonNullable<Epoch['before']>) => ({ read: tokens(of.cache_read_tokens, locale), write: tokens(of.cache_write_tokens, locale) });
   return (
     <div className="epoch-row" data-ended={epoch.ended ? true : undefined}>
       <p>
@@ -196,6 +197,8 @@ function EpochRow({ epoch }: { epoch: Epoch }) {
         {epoch.predicted.extra > 0 && <span>{words.epochPrice(tokens(Math.round(epoch.predicted.extra), locale))}</span>}
         {epoch.ended && <span>{words.epochEnded(epoch.ended)}</span>}
         <span>{words.epochSaved(epoch.exchanges, fileSize(epoch.bytes_less, locale))}</span>
+        {epoch.before && epoch.after && <span>{words.epochTurned(turned(epoch.before), turned(epoch.after))}</span>}
+        {epoch.after && epoch.after.thinking_dropped > 0 && <span>{words.epochThought(epoch.after.thinking_dropped)}</span>}
         {epoch.refused > 0 && <span className="problem">{words.epochRefused(epoch.refused)}</span>}
       </p>
     </div>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { agentFixture, blockFixture, lineageFixture } from './fixtures.ts';
-import { cacheShare, contextOf, nameOf, percent, tokens, treeOf, usd } from './figures.ts';
+import { cacheShare, contextOf, nameOf, percent, sinceBegun, tokens, treeOf, usd } from './figures.ts';
 
 // Requirements: PAL-10
 it('lays what is in no block of a history to the system prompt and the tools', () => {
@@ -23,6 +23,11 @@ it('draws subagents below who sent them, and who was seen last first', () => {
     agentFixture({ id: 'a', agent_id: 1 }),
   ];
   expect(treeOf(list).map(({ agent, depth }) => `${agent.id}${depth}`)).toEqual(['e0', 'a0', 'b1', 'c1', 'd0']);
+});
+
+// Requirements: PAL-03 (of each block)
+it('writes when an event came from the beginning of its request on', () => {
+  expect([sinceBegun(0, 'en'), sinceBegun(1_234_567, 'en'), sinceBegun(1_234_567, 'de'), sinceBegun(-1, 'en')]).toEqual(['+0.000 s', '+1.235 s', '+1,235 s', '–']);
 });
 
 it('writes what is not known as a dash, and never as nothing', () => {

@@ -22,6 +22,12 @@ export function tokens(n: number, language: Language): string {
   return value.toLocaleString(language, { maximumFractionDigits: unit && value < 10 ? 1 : 0 }) + unit;
 }
 
+/** When something came, since its request began; below zero nobody noted it. */
+export function sinceBegun(microseconds: number, language: Language): string {
+  if (microseconds < 0) return unknown;
+  return `+${(microseconds / 1_000_000).toLocaleString(language, { minimumFractionDigits: 3, maximumFractionDigits: 3 })} s`;
+}
+
 export function usd(value: number | null | undefined, language: Language): string {
   if (value === null || value === undefined) return unknown;
   if (value < 0) return `−${usd(-value, language)}`;
