@@ -3,10 +3,12 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"liminal/activities"
 	"liminal/internal/fault"
+	"liminal/internal/identity"
 	"liminal/internal/run"
 )
 
@@ -24,6 +26,18 @@ func (e *Engine) Retain(ctx context.Context, userID string, at time.Time) error 
 	}
 	if errors.Is(err, fault.Conflict) || errors.Is(err, fault.NotFound) {
 		return nil
+	}
+	return err
+}
+
+// Classify starts the run that asks a model about a history of so many exchanges (PAL-08):
+// the same number again is the same run. Of a history one is under way at a time; a
+// Conflict says that it is, about an earlier window.
+func (e *Engine) Classify(ctx context.Context, v identity.Viewer, lineage string, exchanges int, model string) error {
+	id := "palace:classify:" + lineage
+	_, err := e.create(ctx, v, run.KindPalace, fmt.Sprintf("%s:%d", id, exchanges), "what an agent should go on to see", id, activities.PalaceInput{Does: activities.PalaceClassify, Lineage: lineage, Model: model})
+	if errors.Is(err, fault.NotFound) { // no run of this window, and another's is in its place
+		return fault.New(fault.Conflict, "A model is being asked about an earlier window of the history %s.", lineage)
 	}
 	return err
 }

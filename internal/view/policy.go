@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"liminal/internal/check"
 	"liminal/internal/expr"
@@ -133,8 +134,11 @@ type Opening struct {
 
 // Classifier is who wishes.
 type Classifier struct {
-	By         string `json:"by"`          // rules or model
-	Role       string `json:"role"`        // what a model is asked as
+	By   string `json:"by"`   // rules or model
+	Role string `json:"role"` // what a model is asked as
+	// Model names a model as graphs do: "@backend", "@backend/model", or a model of the
+	// backend that policies of models name; "": the one they name.
+	Model      string `json:"model,omitempty"`
 	Window     int    `json:"window"`      // blocks that a model is shown
 	DeadlineMS int    `json:"deadline_ms"` // how long it may take
 	Remote     bool   `json:"remote"`      // it need not be on this machine
@@ -155,6 +159,7 @@ const (
 	mostTurns    = 1000
 	mostWindow   = 1000
 	mostDeadline = 120_000
+	mostName     = 256
 	leastCap     = 1000
 )
 
@@ -284,6 +289,9 @@ func (p *Policy) faults() (out check.Faults) {
 	}
 	if !nameOf.MatchString(p.Classifier.Role) {
 		add("/classifier/role", "write lower case letters, digits and - _ .", "%q is no role", p.Classifier.Role)
+	}
+	if m := p.Classifier.Model; len(m) > mostName || strings.ContainsFunc(m, unicode.IsControl) || strings.Contains(m, "${") {
+		add("/classifier/model", "write @backend, @backend/model or the name of a model", "%.40q is no name of a model", m)
 	}
 	out = append(out, p.retentionFaults()...)
 	return append(out, p.compile()...)

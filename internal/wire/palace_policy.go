@@ -18,6 +18,9 @@ import (
 func (p *Platform) palaceLibrary() *palace.Library {
 	l := palace.NewLibrary(p.store)
 	l.Policies, l.Rates = policies{p.library}, p.rates
+	l.Answered = func(c palace.Classified) {
+		p.metrics.Classified(string(c.Outcome), time.Duration(c.Took)*time.Microsecond)
+	}
 	return l
 }
 

@@ -128,7 +128,7 @@ func palacePlans(t *testing.T, open Open) {
 	want(t, "after an epoch", fmt.Sprint(len(after.Plan.Replace), after.Plan.Asked), "1 false")
 	want(t, "still asked", got(p.PalacePlan(t.Context(), p.v, of.ID))(t).Asked == nil, true)
 	want(t, "unplanned", len(got(p.PalaceUnplanned(t.Context(), p.v, time.Now().Add(-time.Hour)))(t)), 0)
-	if f := p.Latency(); f.Calls < 4 || f.Name != view.RulesName || f.Most <= 0 {
+	if f := got(p.Stats(t.Context(), p.v))(t).Classifier; f.Calls < 4 || f.Name != view.RulesName || f.Most <= 0 {
 		t.Errorf("the classifier's figures are %+v", f)
 	}
 }

@@ -13,6 +13,9 @@ import (
 type Palace interface {
 	DueBlocks(ctx context.Context, v identity.Viewer, after string) (palace.PastTime, error)
 	Retire(ctx context.Context, v identity.Viewer, deletes, archives []string) (deleted, archived int, err error)
+	// Question is what a model is asked of a history, and Heard takes in what came of it.
+	Question(ctx context.Context, v identity.Viewer, lineage string) (palace.Question, error)
+	Heard(ctx context.Context, v identity.Viewer, q palace.Question, r palace.Reply) (c palace.Classified, more bool, err error)
 }
 
 var _ Palace = (*palace.Library)(nil)
@@ -21,5 +24,9 @@ func palaceTools(p Parts) []tool.Tool {
 	if p.Palace == nil {
 		return nil
 	}
-	return []tool.Tool{pastTime{p.Palace}, retire{p.Palace}}
+	tools := []tool.Tool{pastTime{p.Palace}, retire{p.Palace}}
+	if p.Model != nil {
+		tools = append(tools, classifyHistory{newCompleter(p), p.Palace})
+	}
+	return tools
 }
