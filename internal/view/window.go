@@ -48,7 +48,7 @@ var unasked = []string{"System", "Tools", "Thinking"}
 // as many as the policy says. What opens doors is kept out of it.
 func (p *Policy) Window(blocks []Block) Window {
 	h := historyOf(blocks)
-	open := slices.DeleteFunc(slices.Clone(blocks), func(b Block) bool { return slices.Contains(b.Channels, ChannelSecret) })
+	open := slices.DeleteFunc(slices.Clone(blocks), func(b Block) bool { return b.Display < 0 || slices.Contains(b.Channels, ChannelSecret) })
 	at := Focus{}.of(open)
 	w := Window{Task: beginning(at.Task, mostTaskShown), Channels: append([]string{}, at.Channels...), Tool: at.Tool, Blocks: []Shown{}}
 	for i := len(blocks) - 1; i >= 0 && len(w.Blocks) < p.Classifier.Window; i-- {
