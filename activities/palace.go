@@ -19,14 +19,19 @@ type PalaceInput struct {
 
 // What runs of kind palace do, which is the artifact they follow.
 const (
-	PalaceRetain   = "palace_retain"
-	PalaceClassify = "palace_classify"
+	PalaceRetain      = "palace_retain"
+	PalaceClassify    = "palace_classify"
+	PalaceConsolidate = "palace_consolidate"
 )
 
-var palaceDoes = []string{PalaceRetain, PalaceClassify}
+var palaceDoes = []string{PalaceRetain, PalaceClassify, PalaceConsolidate}
 
 // NameRetention is the sweep that begins the runs that put away what is past its time.
 const NameRetention = "palace-retention"
+
+// NameConsolidation is the sweep that begins the runs that propose notes of histories
+// that have ended.
+const NameConsolidation = "palace-consolidation"
 
 // Retention is the sweep that begins a run for each person of whose agents anything is
 // kept (PAL-22). begin may be called again for the same hour. One person's failure

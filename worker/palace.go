@@ -41,3 +41,25 @@ func (e *Engine) Classify(ctx context.Context, v identity.Viewer, lineage string
 	}
 	return err
 }
+
+// Consolidate starts the runs that propose notes of a person's histories that have ended:
+// notable gives those, with the model that is asked. The same day again are the same runs.
+func (e *Engine) Consolidate(ctx context.Context, userID string, at time.Time, notable func(ctx context.Context, v identity.Viewer) (map[string]string, error)) error {
+	v, err := e.viewer(ctx, userID)
+	if errors.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	list, err := notable(ctx, v)
+	errs := []error{err}
+	for lineage, model := range list {
+		id := "palace:consolidate:" + lineage
+		_, err := e.create(ctx, v, run.KindPalace, id+":"+at.UTC().Format(time.DateOnly), "notes of what has ended", id, activities.PalaceInput{Does: activities.PalaceConsolidate, Lineage: lineage, Model: model})
+		if !errors.Is(err, fault.NotFound) { // it is under way since yesterday
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -35,6 +35,7 @@ type Question struct {
 	Agent      int // its number
 	Exchanges  int // of the lineage, when it is asked
 	Classifier view.Classifier
+	Notes      view.Notes
 	Window     view.Window
 }
 
@@ -136,6 +137,14 @@ const readBehind = 100
 
 // Question is what a model is asked about a lineage now (PAL-07).
 func (l *Library) Question(ctx context.Context, v identity.Viewer, lineage string) (q Question, err error) {
+	return l.question(ctx, v, lineage, func(p *view.Policy) (int, func([]view.Block) view.Window) {
+		return 2*p.Classifier.Window + readBehind, p.Window
+	})
+}
+
+// question is one about the end of a lineage: how many blocks of it are read, and the
+// window of those.
+func (l *Library) question(ctx context.Context, v identity.Viewer, lineage string, of func(*view.Policy) (int, func([]view.Block) view.Window)) (q Question, err error) {
 	known, err := l.PalaceLineage(ctx, v, lineage)
 	if err != nil {
 		return q, err
@@ -144,7 +153,7 @@ func (l *Library) Question(ctx context.Context, v identity.Viewer, lineage strin
 	if err != nil {
 		return q, err
 	}
-	q = Question{Lineage: known.ID, Exchanges: known.Exchanges, Classifier: policy.Classifier}
+	q = Question{Lineage: known.ID, Exchanges: known.Exchanges, Classifier: policy.Classifier, Notes: policy.Notes}
 	if q.Agent, err = l.PalaceAgentNumber(ctx, v, known.AgentID); err != nil {
 		return q, err
 	}
@@ -152,7 +161,8 @@ func (l *Library) Question(ctx context.Context, v identity.Viewer, lineage strin
 	if err != nil {
 		return q, err
 	}
-	list = list[max(0, len(list)-2*policy.Classifier.Window-readBehind):]
+	most, window := of(policy)
+	list = list[max(0, len(list)-most):]
 	read := map[string]view.Block{}
 	if err := l.readInto(ctx, v, list, read); err != nil {
 		return q, err
@@ -161,7 +171,7 @@ func (l *Library) Question(ctx context.Context, v identity.Viewer, lineage strin
 	for i, b := range list {
 		blocks[i] = current(read[b.UUID], b)
 	}
-	q.Window = policy.Window(blocks)
+	q.Window = window(blocks)
 	return q, nil
 }
 

@@ -109,6 +109,17 @@ type Keeper interface {
 	PalaceClassified(ctx context.Context, v identity.Viewer, lineage, cursor string, limit int) (list []Classified, next string, err error)
 	// PalaceOutcomes is how many there are of each outcome.
 	PalaceOutcomes(ctx context.Context, v identity.Viewer) (map[Outcome]int64, error)
+	// PalaceEnded are lineages of more than a few exchanges that have ended since a time,
+	// another of their agent's having begun or none for a day, and of which no notes were
+	// asked for.
+	PalaceEnded(ctx context.Context, v identity.Viewer, since time.Time, most int) ([]string, error)
+	// PutPalaceNotes keeps what was proposed of a lineage, once.
+	PutPalaceNotes(ctx context.Context, v identity.Viewer, lineage string, list []Note) error
+	// PalaceNotes are the newest first; of a state and a lineage, or all.
+	PalaceNotes(ctx context.Context, v identity.Viewer, f NoteFilter, cursor string, limit int) (list []Note, next string, err error)
+	PalaceNote(ctx context.Context, v identity.Viewer, id string) (Note, error)
+	// DecidePalaceNote says what its person makes of a note.
+	DecidePalaceNote(ctx context.Context, v identity.Viewer, id string, s NoteState) error
 	// PalaceAgentNumber is the small number of an agent.
 	PalaceAgentNumber(ctx context.Context, v identity.Viewer, agent string) (int, error)
 

@@ -3,6 +3,7 @@ package palace
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"liminal/internal/identity"
 )
@@ -33,4 +34,40 @@ func (r *sealedRecords) PalaceClassified(ctx context.Context, v identity.Viewer,
 		err = errors.Join(err, classifiedTexts(&list[i], s.openText))
 	}
 	return list, next, err
+}
+
+// PutPalaceNotes implements Keeper.
+func (r *sealedRecords) PutPalaceNotes(ctx context.Context, v identity.Viewer, lineage string, list []Note) error {
+	s, err := r.of(ctx, v)
+	if err != nil {
+		return err
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Says = s.sealText("note/"+list[i].ID, list[i].Says)
+	}
+	return r.Records.PutPalaceNotes(ctx, v, lineage, list)
+}
+
+// PalaceNotes implements Keeper.
+func (r *sealedRecords) PalaceNotes(ctx context.Context, v identity.Viewer, f NoteFilter, cursor string, limit int) ([]Note, string, error) {
+	list, next, err := r.Records.PalaceNotes(ctx, v, f, cursor, limit)
+	if err != nil {
+		return list, next, err
+	}
+	s, err := r.of(ctx, v)
+	for i := range list {
+		err = errors.Join(err, s.openText("note/"+list[i].ID, &list[i].Says))
+	}
+	return list, next, err
+}
+
+// PalaceNote implements Keeper.
+func (r *sealedRecords) PalaceNote(ctx context.Context, v identity.Viewer, id string) (Note, error) {
+	n, err := r.Records.PalaceNote(ctx, v, id)
+	if err != nil {
+		return n, err
+	}
+	s, err := r.of(ctx, v)
+	return n, errors.Join(err, s.openText("note/"+n.ID, &n.Says))
 }

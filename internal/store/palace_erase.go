@@ -181,7 +181,11 @@ func (e *erasing) erase(exchanges []string) (out palace.Erasure, err error) {
 	// What a model said of a history may repeat it.
 	err = inSets(blocks, func(set []string) error {
 		args := Args{"user": e.user, "none": ""}
-		_, err := e.tx.Exec(`UPDATE palace_classification SET answer = @none, refused = @none WHERE user_id = @user AND lineage_id IN (SELECT t.lineage_id FROM palace_timeline t WHERE t.user_id = @user AND t.block_id IN `+args.in("id", set)+`)`, args)
+		ids := args.in("id", set)
+		if _, err := e.tx.Exec(`UPDATE palace_classification SET answer = @none, refused = @none WHERE user_id = @user AND lineage_id IN (SELECT t.lineage_id FROM palace_timeline t WHERE t.user_id = @user AND t.block_id IN `+ids+`)`, args); err != nil {
+			return err
+		}
+		_, err := e.tx.Exec(`DELETE FROM palace_note WHERE user_id = @user AND id IN (SELECT n.note_id FROM palace_note_block n WHERE n.user_id = @user AND n.block_id IN `+ids+`)`, args)
 		return err
 	})
 	if err != nil {

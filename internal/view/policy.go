@@ -65,6 +65,7 @@ type Policy struct {
 	Birth      Birth      `json:"birth"`
 	Epoch      Opening    `json:"epoch"`
 	Classifier Classifier `json:"classifier"`
+	Notes      Notes      `json:"notes"`
 	// Rehearsal is what is asked of changes to the policy, which its artifact knows.
 	Rehearsal json.RawMessage `json:"rehearsal,omitempty"`
 
@@ -144,6 +145,13 @@ type Classifier struct {
 	Remote     bool   `json:"remote"`      // it need not be on this machine
 }
 
+// Notes are what a model proposes when a history has ended. It is asked as the classifier
+// says.
+type Notes struct {
+	Propose bool `json:"propose"`
+	Most    int  `json:"most"` // of one history
+}
+
 // Who wishes.
 const (
 	ByPerson = "person"
@@ -160,6 +168,7 @@ const (
 	mostWindow   = 1000
 	mostDeadline = 120_000
 	mostName     = 256
+	mostNotes    = 20
 	leastCap     = 1000
 )
 
@@ -188,6 +197,7 @@ func Default() *Policy {
 		Birth:      Birth{Duplicates: true},
 		Epoch:      Opening{MinTokens: 20_000, Margin: 0.5, Context: 0.7},
 		Classifier: Classifier{By: ByRules, Role: "palace", Window: 40, DeadlineMS: 20_000},
+		Notes:      Notes{Most: 5},
 	}
 	p.compile() // its conditions are known to be right
 	return p
@@ -271,6 +281,7 @@ func (p *Policy) faults() (out check.Faults) {
 	within("/keep/turns", p.Keep.Turns, 0, mostTurns)
 	within("/keep/tools", len(p.Keep.Tools), 0, mostTools)
 	within("/classifier/window", p.Classifier.Window, 1, mostWindow)
+	within("/notes/most", p.Notes.Most, 1, mostNotes)
 	within("/classifier/deadline_ms", p.Classifier.DeadlineMS, 1, mostDeadline)
 	if c := p.Birth.CapBytes; c != 0 && c < leastCap {
 		add("/birth/cap_bytes", "write 0 for no cap", "a cap of %d bytes leaves no result readable; %d is the least", c, leastCap)

@@ -47,13 +47,18 @@ var unasked = []string{"System", "Tools", "Thinking"}
 // Window is what a model is asked of a history: its last blocks that have a display id,
 // as many as the policy says. What opens doors is kept out of it.
 func (p *Policy) Window(blocks []Block) Window {
+	return window(blocks, p.Classifier.Window, func(b *Block) bool { return !slices.Contains(unasked, b.Type) })
+}
+
+// window is the last blocks of those that are meant.
+func window(blocks []Block, most int, meant func(*Block) bool) Window {
 	h := historyOf(blocks)
 	open := slices.DeleteFunc(slices.Clone(blocks), func(b Block) bool { return b.Display < 0 || slices.Contains(b.Channels, ChannelSecret) })
 	at := Focus{}.of(open)
 	w := Window{Task: beginning(at.Task, mostTaskShown), Channels: append([]string{}, at.Channels...), Tool: at.Tool, Blocks: []Shown{}}
-	for i := len(blocks) - 1; i >= 0 && len(w.Blocks) < p.Classifier.Window; i-- {
+	for i := len(blocks) - 1; i >= 0 && len(w.Blocks) < most; i-- {
 		b := &blocks[i]
-		if b.Display < 0 || slices.Contains(unasked, b.Type) || slices.Contains(b.Channels, ChannelSecret) {
+		if b.Display < 0 || !meant(b) || slices.Contains(b.Channels, ChannelSecret) {
 			continue
 		}
 		w.Blocks = append(w.Blocks, Shown{
@@ -61,9 +66,9 @@ func (p *Policy) Window(blocks []Block) Window {
 		})
 	}
 	slices.Reverse(w.Blocks)
-	most := max(leastShown, min(mostShown, mostShownAll/max(1, len(w.Blocks))))
+	each := max(leastShown, min(mostShown, mostShownAll/max(1, len(w.Blocks))))
 	for i := range w.Blocks {
-		w.Blocks[i].Text = beginning(w.Blocks[i].Text, most)
+		w.Blocks[i].Text = beginning(w.Blocks[i].Text, each)
 	}
 	return w
 }

@@ -35,6 +35,14 @@ func (keptBlocks) Heard(context.Context, identity.Viewer, palace.Question, palac
 	return c, false, nil
 }
 
+func (keptBlocks) Consolidation(context.Context, identity.Viewer, string) (q palace.Question, err error) {
+	return q, nil
+}
+
+func (keptBlocks) Note(context.Context, identity.Viewer, palace.Question, string, []palace.Draft) (int, error) {
+	return 0, nil
+}
+
 // Requirements: PAL-22
 func TestWhatIsDueIsPutAway(t *testing.T) {
 	t.Parallel()
