@@ -19,6 +19,7 @@ func PalaceModel(t *testing.T, open Open) {
 	t.Run("an answer is heard after the rules, and a person before both", func(t *testing.T) { palaceHeard(t, open) })
 	t.Run("what is no answer changes nothing and is counted", func(t *testing.T) { palaceUnheard(t, open) })
 	t.Run("after each exchange the newest window is asked about, of each history one at a time", func(t *testing.T) { palaceAsks(t, open) })
+	t.Run("of what has ended notes are proposed once, and a person keeps them", func(t *testing.T) { palaceNotes(t, open) })
 	t.Run("answers are sealed with the rest, and erased with it", func(t *testing.T) { palaceAnswersSealed(t, open) })
 }
 
@@ -226,6 +227,47 @@ func palaceAsks(t *testing.T, open Open) {
 		q.plan(quiet, 1)
 	}
 	want(t, "by rules", said(), "")
+}
+
+// Requirements: PAL-19
+func palaceNotes(t *testing.T, open Open) {
+	p := newSpooled(t, open)
+	p.Policies = parsed(t, `{"kind":"policy.palace","notes":{"propose":true,"most":2},"classifier":{"model":"@near"}}`)
+	for n := range 4 {
+		p.talk("s", n+1)
+	}
+	p.take()
+	l := p.timeline(1)
+	want(t, "while it goes on", len(got(p.Notable(t.Context(), p.v))(t)), 0)
+	p.talk("s", 1) // /clear: another history begins
+	p.take()
+	want(t, "when it has ended", fmt.Sprint(got(p.Notable(t.Context(), p.v))(t)), "map["+l.Lineage.ID+":@near]")
+	q := got(p.Consolidation(t.Context(), p.v, l.Lineage.ID))(t)
+	ids := q.Window.IDs()
+	want(t, "what is read of it", len(ids), 8)
+	want(t, "proposed", got(p.Note(t.Context(), p.v, q, "qwen3:4b", []palace.Draft{
+		{Says: "of nothing"}, {Says: "of another", Blocks: []int{9999}}, {Says: "  ", Blocks: ids[:1]}, {Says: "the key is sk-ant-api03-" + strings.Repeat("a", 40), Blocks: ids[:2]}, {Says: "second", Blocks: ids[1:2]}, {Says: "too many", Blocks: ids[:1]},
+	}))(t), 2)
+	got(p.Note(t.Context(), p.v, q, "qwen3:4b", []palace.Draft{{Says: "again", Blocks: ids[:1]}}))(t)
+	want(t, "is asked again", len(got(p.Notable(t.Context(), p.v))(t)), 0)
+	list, next, err := p.PalaceNotes(t.Context(), p.v, palace.NoteFilter{State: palace.Proposed, Lineage: l.Lineage.ID}, "", 1)
+	need(t, err)
+	want(t, "a page", spaced(len(list), next != "", list[0].Says, len(list[0].Blocks)), "1 true second 1")
+	list, _, err = p.PalaceNotes(t.Context(), p.v, palace.NoteFilter{}, next, 0)
+	need(t, err)
+	want(t, "without the secret", spaced(len(list), strings.Contains(list[0].Says, "sk-ant"), len(list[0].Blocks)), "1 false 2")
+	tier := func() palace.Tier { return got(p.PalaceBlock(t.Context(), p.v, list[0].Blocks[0]))(t).Tier }
+	want(t, "before", tier(), palace.Medium)
+	want(t, "kept", got(p.KeepNote(t.Context(), p.v, list[0].ID, true))(t).State, palace.NoteKept)
+	want(t, "after", tier(), palace.Long)
+	_, err = p.KeepNote(t.Context(), p.v, list[0].ID, false)
+	wantFault(t, err, fault.Conflict)
+	_, err = p.KeepNote(t.Context(), person(t, p.store), list[0].ID, true)
+	wantFault(t, err, fault.NotFound)
+	p.Folder = p.folder()
+	got(p.EraseBlock(t.Context(), p.v, list[0].Blocks[0]))(t)
+	_, err = p.PalaceNote(t.Context(), p.v, list[0].ID)
+	wantFault(t, err, fault.NotFound)
 }
 
 // What is said of a history is content of it.

@@ -30,6 +30,17 @@ type asksOf struct {
 	blocks     []view.Shown
 	more       bool
 	heard      []palace.Reply
+	drafts     []palace.Draft
+	noted      bool
+}
+
+func (a *asksOf) Consolidation(ctx context.Context, v identity.Viewer, lineage string) (palace.Question, error) {
+	return a.Question(ctx, v, lineage)
+}
+
+func (a *asksOf) Note(_ context.Context, _ identity.Viewer, _ palace.Question, _ string, drafts []palace.Draft) (int, error) {
+	a.drafts, a.noted = drafts, true
+	return len(drafts), nil
 }
 
 func (a *asksOf) Question(_ context.Context, _ identity.Viewer, lineage string) (palace.Question, error) {
@@ -199,5 +210,32 @@ func TestAQuestionThatIsStoppedIsAskedAgain(t *testing.T) {
 				t.Errorf("it ended with %v, and was heard as %+v", err, a.heard)
 			}
 		}
+	}
+}
+
+// Of a history that has ended a model proposes notes, and those that are none are left
+// out; a model that says something else proposes nothing.
+//
+// Requirements: PAL-08 (by a model)
+func TestAModelProposesNotesOfWhatHasEnded(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`{"notes":[{"says":"Dates are UTC.","blocks":[3]}]}`: "[{Dates are UTC. [3]}]", `{"notes":[]}`: "[]", "Nothing is worth it.": "[]", `{"notes":[{"says":"x"}]}`: "[]",
+	} {
+		url, asked := ollama(t, answer)
+		a := &asksOf{classifier: view.Classifier{Role: "palace", DeadlineMS: 1}, blocks: []view.Shown{{ID: 3, Type: "User", Text: "always in UTC"}}}
+		out := must(t, builtin.Parts{Model: qwen(t, url), Palace: a}, "palace.consolidate_v1", &tool.Call{Inputs: inputs("lineage", "l")})
+		if fmt.Sprint(a.drafts) != want || out["shown"] != 1.0 || out["model"] != "qwen3:4b" || !strings.Contains(asked()[0], "always in UTC") || !strings.Contains(asked()[0], "Write none where there is nothing") {
+			t.Errorf("%s: %v, %v", answer, a.drafts, out)
+		}
+	}
+	a := &asksOf{classifier: view.Classifier{Role: "palace"}, blocks: []view.Shown{{ID: 3}}}
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	if _, err := run(t, builtin.Parts{Model: qwen(t, gone.URL), Palace: a}, "palace.consolidate_v1", &tool.Call{Inputs: inputs("lineage", "l")}); err == nil || a.noted {
+		t.Errorf("of a model that is not there: %v", err)
+	}
+	if _, err := run(t, builtin.Parts{Model: extractive.Model{}, Palace: a}, "palace.consolidate_v1", &tool.Call{Inputs: inputs("lineage", "l")}); !errors.Is(err, fault.Invalid) || a.noted {
+		t.Errorf("without a model: %v", err)
 	}
 }
