@@ -215,8 +215,6 @@ func TestAQuestionThatIsStoppedIsAskedAgain(t *testing.T) {
 
 // Of a history that has ended a model proposes notes, and those that are none are left
 // out; a model that says something else proposes nothing.
-//
-// Requirements: PAL-08 (by a model)
 func TestAModelProposesNotesOfWhatHasEnded(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
