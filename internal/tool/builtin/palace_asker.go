@@ -35,7 +35,8 @@ func notAllowed(r palace.Reply) error {
 // reply is what comes of asking; asked is nil where nobody was.
 func (t palaceAsker) reply(ctx context.Context, c *tool.Call, q palace.Question, req model.Request) (r palace.Reply, asked *completion, err error) {
 	m := t.on(c).model
-	r.Model = cmp.Or(c.Backend, m.Name())
+	req.Model = words(c, "model") // of the backend, which is chosen already
+	r.Model = cmp.Or(req.Model, m.Name())
 	switch {
 	case !m.Generative():
 		r.Outcome, r.Why = palace.NoModel, "classifier.by of policy.palace is model, and there is no language model here: set one up and name it in classifier.model, or write by: rules."
