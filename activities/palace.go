@@ -3,6 +3,8 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"liminal/internal/fault"
@@ -10,14 +12,26 @@ import (
 
 // PalaceInput is what a run of kind palace was asked.
 type PalaceInput struct {
-	Does string `json:"does"`
+	Does    string `json:"does"`
+	Lineage string `json:"lineage,omitempty"`
+	Model   string `json:"model,omitempty"` // that is asked; "": the one that policies of models name
 }
 
 // What runs of kind palace do, which is the artifact they follow.
-const PalaceRetain = "palace_retain"
+const (
+	PalaceRetain      = "palace_retain"
+	PalaceClassify    = "palace_classify"
+	PalaceConsolidate = "palace_consolidate"
+)
+
+var palaceDoes = []string{PalaceRetain, PalaceClassify, PalaceConsolidate}
 
 // NameRetention is the sweep that begins the runs that put away what is past its time.
 const NameRetention = "palace-retention"
+
+// NameConsolidation is the sweep that begins the runs that propose notes of histories
+// that have ended.
+const NameConsolidation = "palace-consolidation"
 
 // Retention is the sweep that begins a run for each person of whose agents anything is
 // kept (PAL-22). begin may be called again for the same hour. One person's failure
@@ -36,8 +50,8 @@ func (o *opening) palace(ctx context.Context) error {
 	if err := json.Unmarshal(o.row.Input, &in); err != nil {
 		return fault.Wrap(fault.Internal, err, "What the run %s was asked cannot be read.", o.row.ID)
 	}
-	if in.Does != PalaceRetain {
-		return fault.New(fault.Invalid, "A run of kind palace does %s, not %q.", PalaceRetain, in.Does)
+	if !slices.Contains(palaceDoes, in.Does) {
+		return fault.New(fault.Invalid, "A run of kind palace does %s, not %q.", strings.Join(palaceDoes, ", "), in.Does)
 	}
 	return o.learning(ctx, in.Does)
 }

@@ -88,7 +88,7 @@ func nobodys() belongings {
 	return belongings{
 		user: id.New(), session: id.New(), conversation: id.New(), message: id.New(), run: id.New(), interrupt: id.New(),
 		request: id.New(), context: id.New(), document: id.New(), set: id.New(), artifact: id.New(), named: "nobodys",
-		file: "files/nobodys.md", folder: "files/nobodys", patch: 1 << 40, preference: 1 << 40, cluster: id.New(), lesson: id.New(), adapter: id.New(), comparison: id.New(), training: id.New(), key: id.New(), share: id.New(), webhook: id.New(), delivery: id.New(), kept: spooledThings{id.New(), id.New(), id.New(), id.New()}, sessionOf: id.New(),
+		file: "files/nobodys.md", folder: "files/nobodys", patch: 1 << 40, preference: 1 << 40, cluster: id.New(), lesson: id.New(), adapter: id.New(), comparison: id.New(), training: id.New(), key: id.New(), share: id.New(), webhook: id.New(), delivery: id.New(), kept: spooledThings{id.New(), id.New(), id.New(), id.New(), id.New()}, sessionOf: id.New(),
 		link: url.Values{"user": {id.New()}, "path": {"files/nobodys.md"}, "expires": {"99999999999"}, "signature": {"x"}},
 	}
 }

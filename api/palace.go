@@ -265,12 +265,9 @@ func (s *server) erasePalaceAgent(ctx context.Context, in *ByAgent) (PalaceErasu
 }
 
 // PalaceStats is how much of what is kept, and how long the classifier takes.
-type PalaceStats struct {
-	palace.Figures
-	Classifier palace.LatencyFigures `json:"classifier_latency"`
-}
+type PalaceStats struct{ palace.Stats }
 
 func (s *server) palaceStats(ctx context.Context, _ *struct{}) (PalaceStats, error) {
-	f, err := s.Palace.PalaceFigures(ctx, viewerOf(ctx))
-	return PalaceStats{f, s.Palace.Latency()}, err
+	f, err := s.Palace.Stats(ctx, viewerOf(ctx))
+	return PalaceStats{f}, err
 }

@@ -16,6 +16,10 @@ func (s *server) palacePolicyRoutes() {
 	add(s, route("GET /v1/palace/lineages/{id}/view", "palaceLineageView", "What could be set aside of a history, at which price, and what is", scopeRead), s.palaceLineageView)
 	add(s, route("POST /v1/palace/lineages/{id}/epoch", "openPalaceEpoch", "Have an epoch open at the next turn, whatever it costs, or not any more", scopeWrite), s.openPalaceEpoch)
 	add(s, route("GET /v1/palace/announcements", "palaceAnnouncements", "What all my agents are told, the newest first", scopeRead), s.palaceAnnouncements)
+	add(s, route("GET /v1/palace/classifications", "palaceClassifications", "What models were asked about histories, and what came of it, the newest first", scopeRead), s.palaceClassifications)
+	add(s, route("GET /v1/palace/notes", "palaceNotes", "What models propose to keep of histories that have ended, the newest first", scopeRead), s.palaceNotes)
+	add(s, route("POST /v1/palace/notes/{id}/keep", "keepPalaceNote", "Keep a note, whose blocks are kept for ever then", scopeWrite), s.keepPalaceNote)
+	add(s, route("POST /v1/palace/notes/{id}/dismiss", "dismissPalaceNote", "Dismiss a note", scopeWrite), s.dismissPalaceNote)
 	add(s, route("POST /v1/palace/announcements", "announceToPalace", "Tell all my agents something", scopeWrite), s.announceToPalace)
 }
 
@@ -141,4 +145,41 @@ type palaceAnnounceInput struct {
 func (s *server) announceToPalace(ctx context.Context, in *palaceAnnounceInput) (PalaceBlock, error) {
 	b, err := s.Palace.Announce(ctx, viewerOf(ctx), in.Body.Text)
 	return PalaceBlock{b}, err
+}
+
+// PalaceClassified is what a model was asked about a history, and what came of it.
+type PalaceClassified struct{ palace.Classified }
+
+type palaceClassificationsInput struct {
+	Paged
+	Lineage string `query:"lineage" format:"uuid" doc:"of a history"`
+}
+
+func (s *server) palaceClassifications(ctx context.Context, in *palaceClassificationsInput) (Page[PalaceClassified], error) {
+	list, next, err := s.Palace.PalaceClassified(ctx, viewerOf(ctx), in.Lineage, in.Cursor, in.Limit)
+	return page(list, next, func(c palace.Classified) PalaceClassified { return PalaceClassified{c} }), err
+}
+
+// PalaceNote is what a model proposes to keep of a history that has ended.
+type PalaceNote struct{ palace.Note }
+
+type palaceNotesInput struct {
+	Paged
+	Lineage string           `query:"lineage" format:"uuid" doc:"of a history"`
+	State   palace.NoteState `query:"state" enum:"proposed,kept,dismissed" doc:"what became of them"`
+}
+
+func (s *server) palaceNotes(ctx context.Context, in *palaceNotesInput) (Page[PalaceNote], error) {
+	list, next, err := s.Palace.PalaceNotes(ctx, viewerOf(ctx), palace.NoteFilter{State: in.State, Lineage: in.Lineage}, in.Cursor, in.Limit)
+	return page(list, next, func(n palace.Note) PalaceNote { return PalaceNote{n} }), err
+}
+
+func (s *server) keepPalaceNote(ctx context.Context, in *ByID) (PalaceNote, error) {
+	n, err := s.Palace.KeepNote(ctx, viewerOf(ctx), in.ID, true)
+	return PalaceNote{n}, err
+}
+
+func (s *server) dismissPalaceNote(ctx context.Context, in *ByID) (PalaceNote, error) {
+	n, err := s.Palace.KeepNote(ctx, viewerOf(ctx), in.ID, false)
+	return PalaceNote{n}, err
 }

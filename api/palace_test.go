@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -16,7 +17,7 @@ import (
 )
 
 // spooledThings are ids of what the capture proxy kept of somebody's agents.
-type spooledThings struct{ agent, exchange, block, lineage string }
+type spooledThings struct{ agent, exchange, block, lineage, note string }
 
 const keptBody = `{"model":"m","system":"` + mark + `","messages":[{"role":"user","content":"` + mark + `"}]}`
 
@@ -41,7 +42,17 @@ func (p *person) keepsBody(body string) spooledThings {
 	agent := p.get("/v1/palace/agents").ok()["data"].([]any)[0].(map[string]any)["id"].(string)
 	view := p.get("/v1/palace/agents/1/timeline").ok()
 	block := view["blocks"].([]any)[1].(map[string]any)
-	return spooledThings{agent: agent, exchange: exchange, block: block["uuid"].(string), lineage: view["lineage"].(map[string]any)["id"].(string)}
+	k := spooledThings{agent: agent, exchange: exchange, block: block["uuid"].(string), lineage: view["lineage"].(map[string]any)["id"].(string)}
+	library := palace.NewLibrary(p.store)
+	q, err := library.Question(p.Context(), v, k.lineage)
+	p.must(err)
+	ids := q.Window.IDs()
+	_, _, err = library.Heard(p.Context(), v, q, palace.Reply{Model: mark, Text: fmt.Sprintf("--%d", ids[0])})
+	p.must(err)
+	_, err = library.Note(p.Context(), v, q, mark, []palace.Draft{{Says: mark, Blocks: ids[len(ids)-1:]}})
+	p.must(err)
+	k.note = p.get("/v1/palace/notes").ok()["data"].([]any)[0].(map[string]any)["id"].(string)
+	return k
 }
 
 // Requirements: PAL-13, PAL-25 (each body to the byte)
@@ -121,8 +132,44 @@ func TestAPersonSaysWhatAgentsSee(t *testing.T) {
 	if got := p.do(http.MethodPost, "/v1/palace/lineages/"+k.lineage+"/epoch", map[string]any{"open": true}).ok(); got["asked_at"] == nil {
 		t.Errorf("an epoch that was asked for: %v", got)
 	}
-	if got := p.get("/v1/palace/stats").ok()["classifier_latency"].(map[string]any); got["calls"] != 1.0 {
+	if got := p.get("/v1/palace/stats").ok()["classifier_latency"].(map[string]any); got["calls"] != 1.0 || got["model"].(map[string]any)["calls"] != 1.0 {
 		t.Errorf("the classifier's figures are %v", got)
+	}
+}
+
+// What a model said is read, and what it proposes is kept by a person or is nothing.
+//
+// Requirements: PAL-08 (by a model), PAL-19
+func TestAPersonKeepsWhatAModelProposes(t *testing.T) {
+	t.Parallel()
+	p := newWorld(t).signUp("ada@example.org")
+	k := p.keeps()
+	said := p.get("/v1/palace/classifications?lineage=" + k.lineage).ok()["data"].([]any)
+	if one := said[0].(map[string]any); len(said) != 1 || one["by"] != "model" || one["model"] != mark || one["outcome"] != "understood" || one["answer"] != "--1" || len(one["blocks"].([]any)) != 2 {
+		t.Errorf("a model said %v", said)
+	}
+	note := p.get("/v1/palace/notes?state=proposed").ok()["data"].([]any)[0].(map[string]any)
+	if note["says"] != mark || note["state"] != "proposed" || note["blocks"].([]any)[0] != k.block {
+		t.Errorf("a note is %v", note)
+	}
+	if got := p.get("/v1/palace/blocks/" + k.block).ok(); got["retention_tier"] != "MEDIUM" {
+		t.Errorf("a note that nobody keeps made its block %v", got["retention_tier"])
+	}
+	act := func(do string) *response { return p.do(http.MethodPost, "/v1/palace/notes/"+k.note+"/"+do, nil) }
+	if got := act("dismiss").ok(); got["state"] != "dismissed" {
+		t.Errorf("dismissed: %v", got)
+	}
+	if got := act("keep").ok(); got["state"] != "kept" || got["decided_at"] == nil {
+		t.Errorf("kept: %v", got)
+	}
+	if got := p.get("/v1/palace/blocks/" + k.block).ok(); got["retention_tier"] != "LONG" || got["tier_by"] != "person" {
+		t.Errorf("the block of a kept note is %v by %v", got["retention_tier"], got["tier_by"])
+	}
+	if got := act("dismiss"); got.status != http.StatusConflict {
+		t.Errorf("a kept note is dismissed: %d", got.status)
+	}
+	if got := p.get("/v1/palace/notes?state=proposed").ok()["data"].([]any); len(got) != 0 {
+		t.Errorf("%d notes wait", len(got))
 	}
 }
 
@@ -170,6 +217,8 @@ func lineageOf(of belongings) string { return of.kept.lineage }
 
 func blockOf(of belongings) string { return of.kept.block }
 
+func noteOf(of belongings) string { return of.kept.note }
+
 // palaceWalls are those of what the capture proxy kept. Agents have small numbers,
 // which are each person's own.
 var palaceWalls = map[string]wall{
@@ -196,6 +245,10 @@ var palaceWalls = map[string]wall{
 	"POST /v1/palace/classify":                  ownOnly(http.StatusNotFound, map[string]any{"blocks": []int{9999}}),
 	"GET /v1/palace/lineages/{id}/view":         byID(lineageOf, nil),
 	"POST /v1/palace/lineages/{id}/epoch":       byID(lineageOf, map[string]any{"open": true}),
+	"GET /v1/palace/classifications":            ofLineage,
+	"GET /v1/palace/notes":                      ofLineage,
+	"POST /v1/palace/notes/{id}/keep":           byID(noteOf, nil),
+	"POST /v1/palace/notes/{id}/dismiss":        byID(noteOf, nil),
 	"GET /v1/palace/announcements":              ownOnly(http.StatusOK),
 	"POST /v1/palace/announcements":             ownOnly(http.StatusOK, map[string]any{"text": "hello"}),
 	"GET /v1/palace/stats":                      ownOnly(http.StatusOK),

@@ -143,9 +143,9 @@ func (e *Engine) startOptions(v identity.Viewer, r run.Run, summary string) clie
 		// has there. Children and activities inherit it.
 		Priority: temporal.Priority{FairnessKey: v.UserID},
 	}
-	// Documents come in again, jobs that failed are trained again; and the numbers of patches begin anew in a store
-	// that was put back.
-	if r.Kind == run.KindIngest || r.Kind == run.KindPatch || r.Kind == run.KindTrain {
+	// Documents come in again, jobs that failed are trained again, histories that grow are asked about again; and
+	// the numbers of patches begin anew in a store that was put back.
+	if r.Kind == run.KindIngest || r.Kind == run.KindPatch || r.Kind == run.KindTrain || r.Kind == run.KindPalace {
 		o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 		o.Memo = map[string]any{memoRun: r.ID}
 	}

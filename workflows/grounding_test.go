@@ -314,7 +314,7 @@ func TestAGroundedAnswerOverTheProvidersOwnProtocols(t *testing.T) {
 		},
 		"invented again": {
 			answers: []spoken{look, {text: "Am 1.6. ist die Replik fällig."}, {text: "Am 2.6. ist die Replik fällig. Die Klageerwiderung in Müller ist am 16.05. fällig."}},
-			want:    "Die Klageerwiderung in Müller ist am 16.05. fällig [1].\n\n_A sentence was left out: it said what no result holds._", never: []string{"1.6", "2.6"}, asked: 3, cited: "c47bd2",
+			want:    "Die Klageerwiderung in Müller ist am 16.05. fällig [1].\n\n_A sentence was left out: it said what no result holds._", never: []string{"1.6. ist", "2.6. ist"}, asked: 3, cited: "c47bd2",
 		},
 		"endless tools": {
 			answers: []spoken{look}, want: "Sorry, I got stuck — try rephrasing.", asked: 6,

@@ -2,12 +2,15 @@ package workflows_test
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"liminal/activities"
 	"liminal/activities/activitiestest"
+	"liminal/internal/fault"
 	"liminal/internal/run"
 	"liminal/internal/tool"
 	"liminal/workflows"
@@ -79,6 +82,38 @@ func TestWhatPutsAwayFollowsTheHousesGraphAlone(t *testing.T) {
 		b.env.ExecuteWorkflow(workflows.PalaceType, in)
 		if end := w.Ended[in.RunID]; end.Status != run.Failed || len(w.Calls) != 0 {
 			t.Errorf("%s: it ended %s after %d calls", name, end.Status, len(w.Calls))
+		}
+	}
+}
+
+// A history that grows while its model answers is asked about again by the same run, with
+// the model that the run was asked for; where nothing grew, and where asking failed, the
+// run is over.
+//
+// Requirements: PAL-08 (by a model)
+func TestAHistoryIsAskedAboutWhileItGrows(t *testing.T) {
+	t.Parallel()
+	graph, err := os.ReadFile("../artifacts/defaults/workflow.chat/palace_classify.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, windows := range []int{0, 1, 3} {
+		var asked []string
+		w := activitiestest.New(oneNode).Tool("palace.classify_v1", ownJobs, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+			if windows == 0 {
+				return nil, fault.New(fault.Invalid, "The model is not on this machine.")
+			}
+			asked = append(asked, fmt.Sprint(c.Inputs["lineage"], " ", c.Inputs["model"], " ", c.Inputs["round"]))
+			return map[string]any{"round": len(asked), "shown": 4, "outcome": "late", "more": len(asked) < windows}, nil
+		})
+		w.Workflows[activities.PalaceClassify] = string(graph)
+		b := setup(t, w)
+		in := w.House(run.KindPalace, map[string]any{"does": activities.PalaceClassify, "lineage": "l", "model": "@near"})
+		in.Viewer = activitiestest.Viewer
+		b.env.ExecuteWorkflow(workflows.PalaceType, in)
+		want := []string{"l @near <nil>", "l @near 1", "l @near 2"}[:windows]
+		if end := w.Ended[in.RunID]; (end.Status == run.Done) != (windows > 0) || !slices.Equal(asked, want) {
+			t.Errorf("of %d windows asked was %v, and it ended %s %s", windows, asked, end.Status, end.Error)
 		}
 	}
 }

@@ -76,6 +76,10 @@ What the platform makes of it is asked of one that runs on the same data folder
   star BLOCK…        star blocks, which are kept for ever then; --off takes it back
   keep BLOCK…        keep blocks in view whatever rules say; drop BLOCK… sets them
                      aside at the next epoch; --off leaves them to the rules
+  classified [AGENT] what models were asked about histories, and what came of it
+  notes              what models propose to keep of histories that have ended;
+                     notes keep ID… keeps them, with their blocks for ever, and
+                     notes dismiss ID… does not
   cost [AGENT]       what exchanges took and cost, by day and model, and what cache
                      misses cost
   misses [AGENT]     exchanges that the prompt cache gave less than it had, and why
@@ -156,27 +160,29 @@ const anyNumber = 1 << 20
 
 func palaceVerbs() map[string]palaceVerb {
 	return map[string]palaceVerb{
-		"":         {(*palace).serve, 0, 0, ""},
-		"run":      {(*palace).runCommand, 1, anyNumber, "a command, as in: liminald palace run -- claude"},
-		"env":      {(*palace).env, 0, 1, ""},
-		"token":    {(*palace).token, 0, 2, ""},
-		"status":   {(*palace).status, 0, 0, ""},
-		"doctor":   {(*palace).doctor, 0, 0, ""},
-		"list":     {(*palace).list, 0, 0, ""},
-		"show":     {(*palace).show, 1, 1, "the id of an exchange; liminald palace list has them"},
-		"agents":   {(*palace).agents, 0, 0, ""},
-		"timeline": {(*palace).timeline, 1, 1, "the number of an agent; liminald palace agents has them"},
-		"block":    {(*palace).block, 1, 1, needsBlock},
-		"recall":   {(*palace).recall, 1, 1, "a block, as its placeholder names it: liminald palace recall 42-7f3a"},
-		"tier":     {(*palace).tier, 2, anyNumber, "a tier and a block, as in: liminald palace tier LONG 42"},
-		"star":     {(*palace).star, 1, anyNumber, needsBlock},
-		"keep":     {(*palace).keep, 1, anyNumber, needsBlock},
-		"drop":     {(*palace).drop, 1, anyNumber, needsBlock},
-		"cost":     {(*palace).cost, 0, 1, ""},
-		"misses":   {(*palace).misses, 0, 1, ""},
-		"erase":    {(*palace).erase, 2, anyNumber, "what to erase, as in: liminald palace erase block 42 --yes"},
-		"diff":     {(*palace).diff, 1, 1, "the id of an exchange; liminald palace list has them"},
-		"replay":   {(*palace).replay, 1, anyNumber, "a lineage, or the number of an agent; liminald palace agents has both"},
+		"":           {(*palace).serve, 0, 0, ""},
+		"run":        {(*palace).runCommand, 1, anyNumber, "a command, as in: liminald palace run -- claude"},
+		"env":        {(*palace).env, 0, 1, ""},
+		"token":      {(*palace).token, 0, 2, ""},
+		"status":     {(*palace).status, 0, 0, ""},
+		"doctor":     {(*palace).doctor, 0, 0, ""},
+		"list":       {(*palace).list, 0, 0, ""},
+		"show":       {(*palace).show, 1, 1, "the id of an exchange; liminald palace list has them"},
+		"agents":     {(*palace).agents, 0, 0, ""},
+		"timeline":   {(*palace).timeline, 1, 1, "the number of an agent; liminald palace agents has them"},
+		"block":      {(*palace).block, 1, 1, needsBlock},
+		"recall":     {(*palace).recall, 1, 1, "a block, as its placeholder names it: liminald palace recall 42-7f3a"},
+		"tier":       {(*palace).tier, 2, anyNumber, "a tier and a block, as in: liminald palace tier LONG 42"},
+		"star":       {(*palace).star, 1, anyNumber, needsBlock},
+		"keep":       {(*palace).keep, 1, anyNumber, needsBlock},
+		"drop":       {(*palace).drop, 1, anyNumber, needsBlock},
+		"classified": {(*palace).classified, 0, 1, ""},
+		"notes":      {(*palace).notes, 0, anyNumber, ""},
+		"cost":       {(*palace).cost, 0, 1, ""},
+		"misses":     {(*palace).misses, 0, 1, ""},
+		"erase":      {(*palace).erase, 2, anyNumber, "what to erase, as in: liminald palace erase block 42 --yes"},
+		"diff":       {(*palace).diff, 1, 1, "the id of an exchange; liminald palace list has them"},
+		"replay":     {(*palace).replay, 1, anyNumber, "a lineage, or the number of an agent; liminald palace agents has both"},
 	}
 }
 

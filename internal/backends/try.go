@@ -105,6 +105,9 @@ func (b broken) Name() string { return b.name }
 // Generative implements model.Model.
 func (broken) Generative() bool { return true }
 
+// OnLoopback is true: nobody is asked.
+func (broken) OnLoopback() bool { return true }
+
 // Stream implements model.Model.
 func (b broken) Stream(context.Context, model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) { yield(model.Event{}, b.err) }

@@ -11,6 +11,8 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"net/netip"
+	"net/url"
 	"time"
 )
 
@@ -261,4 +263,19 @@ type InProcess interface{ InProcess() bool }
 func IsInProcess(m Model) bool {
 	local, ok := m.(InProcess)
 	return ok && local.InProcess()
+}
+
+// OnLoopback reports whether nothing that m is asked leaves this machine: it answers in
+// this process, or says that its server is on the loopback address. A model that says
+// nothing is elsewhere.
+func OnLoopback(m Model) bool {
+	near, ok := m.(interface{ OnLoopback() bool })
+	return IsInProcess(m) || ok && near.OnLoopback()
+}
+
+// IsLoopback reports whether the host of a server's address is this machine.
+func IsLoopback(server *url.URL) bool {
+	host := server.Hostname()
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
 }

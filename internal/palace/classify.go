@@ -46,6 +46,8 @@ type LatencyFigures struct {
 	P50   int64  `json:"p50_us"`
 	P99   int64  `json:"p99_us"`
 	Most  int64  `json:"most_us"`
+	// Model is of the models beside the rules.
+	Model ModelFigures `json:"model"`
 }
 
 func (l *latency) figures() LatencyFigures {
@@ -58,9 +60,6 @@ func (l *latency) figures() LatencyFigures {
 	}
 	return f
 }
-
-// Latency are the figures of the classifier.
-func (l *Library) Latency() LatencyFigures { return l.latency.figures() }
 
 // AgentContext is what an agent is at, as whoever asks the classifier says (PAL-12).
 type AgentContext struct {

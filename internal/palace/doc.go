@@ -7,7 +7,9 @@
 // a message. Its UUID is for ever, and its display id for as long as it is there.
 //
 // Intake takes exchanges from a spool into a Store, in order and once, whatever is
-// killed meanwhile. Package palace may import internal/capture, internal/filelock, the
+// killed meanwhile. A Planner follows the histories, and has a model asked about them
+// where their policy says so; a Library asks and hears, and keeps the notes that a model
+// proposes of what has ended. Package palace may import internal/capture, internal/filelock, the
 // nouns below, internal/view, and klauspost/compress.
 package palace
 

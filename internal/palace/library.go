@@ -87,6 +87,8 @@ type Library struct {
 	// Grown is told of lineages whose blocks, or what is wished for them, changed; nil:
 	// nobody is.
 	Grown func(lineages []string)
+	// Answered is told what came of asking a model; nil: nobody is.
+	Answered func(Classified)
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 	// Rates are what models cost; nil: nobody knows.

@@ -40,8 +40,12 @@ type PlannerOptions struct {
 	Dir     string
 	Library *Library
 	Keys    *vault.Ring // seal what is written there; nil: it is plain
-	Now     func() time.Time
-	Log     *slog.Logger
+	// Ask has a model asked about a lineage of so many exchanges, aside: by name, "" for
+	// the one that policies of models name. fault.Conflict: one is being asked about an
+	// earlier window of it. nil: no model is asked here.
+	Ask func(ctx context.Context, v identity.Viewer, lineage string, exchanges int, model string) error
+	Now func() time.Time
+	Log *slog.Logger
 }
 
 // Planner follows lineages: after each exchange it asks the lineage's policy which
@@ -53,6 +57,7 @@ type Planner struct {
 	waiting map[string]bool
 	wake    chan struct{}
 	known   map[string]*followed // by the lineage
+	asking  asking
 }
 
 // followed is what is known of a lineage.
@@ -69,7 +74,7 @@ func NewPlanner(o PlannerOptions) *Planner {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Planner{PlannerOptions: o, waiting: map[string]bool{}, wake: make(chan struct{}, 1), known: map[string]*followed{}}
+	return &Planner{PlannerOptions: o, waiting: map[string]bool{}, wake: make(chan struct{}, 1), known: map[string]*followed{}, asking: newAsking()}
 }
 
 // Grown tells the planner of lineages that have another exchange.
@@ -114,6 +119,10 @@ func (p *Planner) Run(ctx context.Context, owner func(context.Context) (identity
 		if err == nil && v.UserID != "" {
 			err = p.All(ctx, v)
 		}
+		var again <-chan time.Time
+		if err == nil && p.AskAgain(ctx, v) {
+			again = time.After(askAgain)
+		}
 		if ctx.Err() != nil {
 			return
 		}
@@ -130,6 +139,7 @@ func (p *Planner) Run(ctx context.Context, owner func(context.Context) (identity
 		case <-ctx.Done():
 			return
 		case <-p.wake:
+		case <-again:
 		}
 	}
 }
@@ -224,6 +234,8 @@ func (p *Planner) Plan(ctx context.Context, v identity.Viewer, lineage string) (
 		out.Plan.Epochs = max(out.Plan.Epochs, e.Number)
 	}
 	out.Exchanges, out.MadeAt = l.Exchanges, p.Now()
+	// Before the plan is there: after a kill between the two it is made, and asked, again.
+	p.ask(ctx, v, l, policy)
 	if err := p.Library.PutPalacePlan(ctx, v, out); err != nil {
 		return out, err
 	}
@@ -382,7 +394,7 @@ func (p *Planner) mark(ctx context.Context, v identity.Viewer, policy *view.Poli
 			tier = b.Tier
 		}
 		if changed || tier != b.Tier {
-			out = append(out, Marked{UUID: b.UUID, Channels: append([]string{}, channels...), Tier: Tier(tier)})
+			out = append(out, Marked{UUID: b.UUID, Was: append([]string{}, list[i].Channels...), Channels: append([]string{}, channels...), Tier: Tier(tier)})
 		}
 		b.Tier = tier
 	}

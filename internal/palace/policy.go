@@ -49,6 +49,7 @@ type Planned struct {
 // Marked is what rules say of a block.
 type Marked struct {
 	UUID     string
+	Was      []string // its channels when the rules were asked; others since stay
 	Channels []string
 	Tier     Tier // of a block whose person has said none
 }
@@ -68,16 +69,6 @@ type Event struct {
 type Due struct {
 	Block
 	SeenAt time.Time // when a history that has it grew last
-}
-
-// Classified is an answer about a window of blocks, understood or not.
-type Classified struct {
-	Lineage string
-	Who     string
-	Shown   int
-	Answer  string
-	Refused string // why it changed nothing
-	Took    time.Duration
 }
 
 // Keeper keeps what is wished, planned and put away. Everything is one person's.
@@ -111,8 +102,26 @@ type Keeper interface {
 	PalaceRecent(ctx context.Context, v identity.Viewer, most int) ([]Lineage, error)
 	// PalaceWishes are a model's for a lineage, by the block.
 	PalaceWishes(ctx context.Context, v identity.Viewer, lineage string) (map[string]view.Do, error)
-	// PutPalaceClassified keeps an answer, and the wishes in it that were understood.
-	PutPalaceClassified(ctx context.Context, v identity.Viewer, c Classified, wishes map[string]view.Do) error
+	// PutPalaceClassified keeps what a model was asked, and what it wishes. Of a person's
+	// the newest 5,000 are kept.
+	PutPalaceClassified(ctx context.Context, v identity.Viewer, c Classified, w Wishes) error
+	// PalaceClassified are the newest first; of one lineage, or all.
+	PalaceClassified(ctx context.Context, v identity.Viewer, lineage, cursor string, limit int) (list []Classified, next string, err error)
+	// PalaceOutcomes is how many there are of each outcome.
+	PalaceOutcomes(ctx context.Context, v identity.Viewer) (map[Outcome]int64, error)
+	// PalaceEnded are lineages of more than a few exchanges that have ended since a time,
+	// another of their agent's having begun or none for a day, and of which no notes were
+	// asked for.
+	PalaceEnded(ctx context.Context, v identity.Viewer, since time.Time, most int) ([]string, error)
+	// PutPalaceNotes keeps what was proposed of a lineage, once.
+	PutPalaceNotes(ctx context.Context, v identity.Viewer, lineage string, list []Note) error
+	// PalaceNotes are the newest first; of a state and a lineage, or all.
+	PalaceNotes(ctx context.Context, v identity.Viewer, f NoteFilter, cursor string, limit int) (list []Note, next string, err error)
+	PalaceNote(ctx context.Context, v identity.Viewer, id string) (Note, error)
+	// DecidePalaceNote says what its person makes of a note.
+	DecidePalaceNote(ctx context.Context, v identity.Viewer, id string, s NoteState) error
+	// PalaceAgentNumber is the small number of an agent.
+	PalaceAgentNumber(ctx context.Context, v identity.Viewer, agent string) (int, error)
 
 	// PalaceOwners are the people of whom anything is kept.
 	PalaceOwners(ctx context.Context, limit int) ([]string, error)

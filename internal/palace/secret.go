@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 
 	"liminal/internal/redact"
+	"liminal/internal/view"
 )
 
 // ChannelSecret is the channel of blocks in which something was found that opens doors.
-const ChannelSecret = "secret"
+const ChannelSecret = view.ChannelSecret
 
 // bound are members that a protocol signs a block with: they open nothing.
 var bound = map[string]bool{"signature": true, "data": true, "encrypted_content": true}

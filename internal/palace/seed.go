@@ -229,11 +229,7 @@ func (c Content) As(b Block, form string) (kind string, body []byte, err error) 
 }
 
 func (l *Library) stats(r *http.Request, v identity.Viewer) (any, error) {
-	f, err := l.PalaceFigures(r.Context(), v)
-	return struct {
-		Figures
-		Classifier LatencyFigures `json:"classifier_latency"`
-	}{f, l.latency.figures()}, err
+	return l.Stats(r.Context(), v)
 }
 
 func body(r *http.Request, into any) error {

@@ -178,6 +178,19 @@ func (e *erasing) erase(exchanges []string) (out palace.Erasure, err error) {
 	if err != nil {
 		return out, err
 	}
+	// What a model said of a history may repeat it.
+	err = inSets(blocks, func(set []string) error {
+		args := Args{"user": e.user, "none": ""}
+		ids := args.in("id", set)
+		if _, err := e.tx.Exec(`UPDATE palace_classification SET answer = @none, refused = @none WHERE user_id = @user AND lineage_id IN (SELECT t.lineage_id FROM palace_timeline t WHERE t.user_id = @user AND t.block_id IN `+ids+`)`, args); err != nil {
+			return err
+		}
+		_, err := e.tx.Exec(`DELETE FROM palace_note WHERE user_id = @user AND id IN (SELECT n.note_id FROM palace_note_block n WHERE n.user_id = @user AND n.block_id IN `+ids+`)`, args)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
 	err = inSets(exchanges, func(set []string) error {
 		args := Args{"user": e.user, "lost": palace.LostErased}
 		_, err := e.tx.Exec(`UPDATE palace_exchange SET recipe = NULL, wire = NULL, asked_lost = @lost, answered_lost = @lost WHERE user_id = @user AND id IN `+args.in("id", set), args)

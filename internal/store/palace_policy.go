@@ -57,8 +57,12 @@ func (s *Store) MarkPalace(ctx context.Context, v identity.Viewer, list []palace
 			if err != nil {
 				return err
 			}
-			if _, err := tx.Exec(`UPDATE palace_block SET channels = @channels, tier = CASE WHEN tier_by = 'person' THEN tier ELSE @tier END WHERE user_id = @user AND id = @id`,
-				Args{"user": v.UserID, "id": m.UUID, "channels": channels, "tier": string(m.Tier)}); err != nil {
+			was, err := encoded(m.Was, false)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.Exec(`UPDATE palace_block SET channels = CASE WHEN channels = @was THEN @channels ELSE channels END, tier = CASE WHEN tier_by = 'person' THEN tier ELSE @tier END WHERE user_id = @user AND id = @id`,
+				Args{"user": v.UserID, "id": m.UUID, "was": was, "channels": channels, "tier": string(m.Tier)}); err != nil {
 				return err
 			}
 		}
@@ -239,41 +243,6 @@ func (s *Store) PalaceFollowed(ctx context.Context, policyID string, version int
 		})
 	})
 	return f, err
-}
-
-// PalaceWishes implements palace.Keeper.
-func (s *Store) PalaceWishes(ctx context.Context, v identity.Viewer, lineage string) (wishes map[string]view.Do, err error) {
-	err = s.read(ctx, v, func(tx Tx) error {
-		wishes = map[string]view.Do{}
-		return tx.Query(`SELECT block_id, wish FROM palace_wish WHERE user_id = @user AND lineage_id = @lineage`, Args{"user": v.UserID, "lineage": orNil(id.Canonical(lineage))}, func(scan Scan) error {
-			var block string
-			var do view.Do
-			err := scan(&block, &do)
-			wishes[block] = do
-			return err
-		})
-	})
-	return wishes, err
-}
-
-// PutPalaceClassified implements palace.Keeper.
-func (s *Store) PutPalaceClassified(ctx context.Context, v identity.Viewer, c palace.Classified, wishes map[string]view.Do) error {
-	return s.write(ctx, v, func(tx Tx) error {
-		_, err := tx.Exec(`INSERT INTO palace_classification (id, user_id, lineage_id, who, shown, answer, refused, took_us, made_at) VALUES (@id, @user, @lineage, @who, @shown, @answer, @refused, @took, @at)`, Args{
-			"id": id.New(), "user": v.UserID, "lineage": optional(c.Lineage), "who": c.Who, "shown": c.Shown, "answer": writable(c.Answer), "refused": writable(c.Refused), "took": c.Took.Microseconds(), "at": s.now(),
-		})
-		if err != nil {
-			return err
-		}
-		for block, do := range wishes {
-			if _, err := tx.Exec(`INSERT INTO palace_wish (lineage_id, block_id, user_id, wish, made_at) VALUES (@lineage, @block, @user, @wish, @at)
-				ON CONFLICT (lineage_id, block_id) DO UPDATE SET wish = @wish, made_at = @at`,
-				Args{"user": v.UserID, "lineage": c.Lineage, "block": block, "wish": string(do), "at": s.now()}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // PalaceOwners implements palace.Keeper.

@@ -98,7 +98,7 @@ func NewMetrics(version string) *Metrics {
 	m.registry.MustRegister(build,
 		m.requests, m.requestTime, m.followers, m.firstToken, m.turnTime, m.ended, m.calls, m.callTime, m.retries,
 		m.modelCalls, m.modelTime, m.tokens, m.cost, m.adapters, m.preferences, m.foreignRows, m.cacheAsked, m.slots, m.lain, m.local,
-		m.captured.tokens, m.captured.cost, m.captured.unpriced, m.captured.misses, m.captured.missed,
+		m.captured.tokens, m.captured.cost, m.captured.unpriced, m.captured.misses, m.captured.missed, m.captured.classified,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

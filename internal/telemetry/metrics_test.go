@@ -53,10 +53,11 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 	usd := 0.25
 	m.Captured(Captured{Model: "m2", Tokens: map[string]int64{"cache_write_1h": 7, "input": 0}, USD: &usd, Cause: "idle", Missed: 900})
 	m.Captured(Captured{Model: "m3"})
+	m.Classified("late", 20*time.Second)
 	done := m.Follow("sse")
 	wants(t, page(t, m),
 		`liminal_palace_tokens_total{class="cache_write_1h",model="m2"} 7`, `liminal_palace_cost_usd_total{model="m2"} 0.25`, `liminal_palace_unpriced_total{model="m3"} 1`,
-		`liminal_palace_cache_misses_total{cause="idle"} 1`, `liminal_palace_cache_missed_tokens_total{cause="idle"} 900`,
+		`liminal_palace_classify_seconds_count{outcome="late"} 1`, `liminal_palace_cache_misses_total{cause="idle"} 1`, `liminal_palace_cache_missed_tokens_total{cause="idle"} 900`,
 		`liminal_http_requests_total{method="GET",route="/v1/runs/{id}",status="5xx"} 1`,
 		`liminal_http_request_seconds_bucket{method="GET",route="/v1/runs/{id}",le="0.05"} 1`,
 		`liminal_http_requests_total{method="GET",route="/v1/runs/{id}/stream",status="2xx"} 1`,

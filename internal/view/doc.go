@@ -5,6 +5,8 @@
 // is decided on every message and takes effect at an epoch only: inside one the
 // beginning that is sent upstream only grows, as caches and bound thinking want it.
 //
+// A Window is what a model beside the rules is asked about, and an Answer what it says.
+//
 // The package is pure: no clock, no disk, no network. It may import internal/expr, the
 // standard library, gjson and sjson, so that the proxy and the platform decide by the
 // same code, and a rehearsal plays it over what was recorded.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"liminal/internal/check"
 	"liminal/internal/expr"
@@ -64,6 +65,7 @@ type Policy struct {
 	Birth      Birth      `json:"birth"`
 	Epoch      Opening    `json:"epoch"`
 	Classifier Classifier `json:"classifier"`
+	Notes      Notes      `json:"notes"`
 	// Rehearsal is what is asked of changes to the policy, which its artifact knows.
 	Rehearsal json.RawMessage `json:"rehearsal,omitempty"`
 
@@ -133,11 +135,21 @@ type Opening struct {
 
 // Classifier is who wishes.
 type Classifier struct {
-	By         string `json:"by"`          // rules or model
-	Role       string `json:"role"`        // what a model is asked as
+	By   string `json:"by"`   // rules or model
+	Role string `json:"role"` // what a model is asked as
+	// Model names a model as graphs do: "@backend", "@backend/model", or a model of the
+	// backend that policies of models name; "": the one they name.
+	Model      string `json:"model,omitempty"`
 	Window     int    `json:"window"`      // blocks that a model is shown
 	DeadlineMS int    `json:"deadline_ms"` // how long it may take
 	Remote     bool   `json:"remote"`      // it need not be on this machine
+}
+
+// Notes are what a model proposes when a history has ended. It is asked as the classifier
+// says.
+type Notes struct {
+	Propose bool `json:"propose"`
+	Most    int  `json:"most"` // of one history
 }
 
 // Who wishes.
@@ -155,6 +167,8 @@ const (
 	mostTurns    = 1000
 	mostWindow   = 1000
 	mostDeadline = 120_000
+	mostName     = 256
+	mostNotes    = 20
 	leastCap     = 1000
 )
 
@@ -183,6 +197,7 @@ func Default() *Policy {
 		Birth:      Birth{Duplicates: true},
 		Epoch:      Opening{MinTokens: 20_000, Margin: 0.5, Context: 0.7},
 		Classifier: Classifier{By: ByRules, Role: "palace", Window: 40, DeadlineMS: 20_000},
+		Notes:      Notes{Most: 5},
 	}
 	p.compile() // its conditions are known to be right
 	return p
@@ -266,6 +281,7 @@ func (p *Policy) faults() (out check.Faults) {
 	within("/keep/turns", p.Keep.Turns, 0, mostTurns)
 	within("/keep/tools", len(p.Keep.Tools), 0, mostTools)
 	within("/classifier/window", p.Classifier.Window, 1, mostWindow)
+	within("/notes/most", p.Notes.Most, 1, mostNotes)
 	within("/classifier/deadline_ms", p.Classifier.DeadlineMS, 1, mostDeadline)
 	if c := p.Birth.CapBytes; c != 0 && c < leastCap {
 		add("/birth/cap_bytes", "write 0 for no cap", "a cap of %d bytes leaves no result readable; %d is the least", c, leastCap)
@@ -284,6 +300,9 @@ func (p *Policy) faults() (out check.Faults) {
 	}
 	if !nameOf.MatchString(p.Classifier.Role) {
 		add("/classifier/role", "write lower case letters, digits and - _ .", "%q is no role", p.Classifier.Role)
+	}
+	if m := p.Classifier.Model; len(m) > mostName || strings.ContainsFunc(m, unicode.IsControl) || strings.Contains(m, "${") {
+		add("/classifier/model", "write @backend, @backend/model or the name of a model", "%.40q is no name of a model", m)
 	}
 	out = append(out, p.retentionFaults()...)
 	return append(out, p.compile()...)

@@ -92,6 +92,9 @@ func (a absent) Name() string { return a.name }
 // Generative implements model.Model.
 func (absent) Generative() bool { return true }
 
+// OnLoopback is true: nobody is asked.
+func (absent) OnLoopback() bool { return true }
+
 // Stream implements model.Model.
 func (a absent) Stream(context.Context, model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) { yield(model.Event{}, a.Configured()) }

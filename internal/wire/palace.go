@@ -41,7 +41,9 @@ func (p *Platform) openPalace(o Options) error {
 		},
 		Charged: p.charged,
 	})
-	p.planner = palace.NewPlanner(palace.PlannerOptions{Dir: dir, Library: p.palace, Keys: keys, Log: o.Logger})
+	p.planner = palace.NewPlanner(palace.PlannerOptions{Dir: dir, Library: p.palace, Keys: keys, Log: o.Logger, Ask: func(ctx context.Context, v identity.Viewer, lineage string, exchanges int, model string) error {
+		return p.engine.Classify(ctx, v, lineage, exchanges, model) // the engine is joined later
+	}})
 	p.intake.Grown, p.palace.Grown = p.planner.Grown, p.planner.Grown
 	p.metrics.Palace(func() telemetry.Palace {
 		var f telemetry.Palace

@@ -18,6 +18,9 @@ import (
 func (p *Platform) palaceLibrary() *palace.Library {
 	l := palace.NewLibrary(p.store)
 	l.Policies, l.Rates = policies{p.library}, p.rates
+	l.Answered = func(c palace.Classified) {
+		p.metrics.Classified(string(c.Outcome), time.Duration(c.Took)*time.Microsecond)
+	}
 	return l
 }
 
@@ -81,8 +84,15 @@ func (p *Platform) startPlanner(ctx context.Context) {
 	p.closes("plans for the capture proxy", func() error { cancel(); <-done; return nil })
 }
 
-// palaceSweeps put away what is past its time of what was kept.
+// palaceSweeps put away what is past its time of what was kept, and have notes proposed
+// of what has ended.
 func (p *Platform) palaceSweeps() map[string]activities.Sweep {
 	begin := func(ctx context.Context, userID string) error { return p.engine.Retain(ctx, userID, time.Now()) }
-	return map[string]activities.Sweep{activities.NameRetention: activities.Retention(p.store.PalaceOwners, begin)}
+	note := func(ctx context.Context, userID string) error {
+		return p.engine.Consolidate(ctx, userID, time.Now(), p.palace.Notable)
+	}
+	return map[string]activities.Sweep{
+		activities.NameRetention:     activities.Retention(p.store.PalaceOwners, begin),
+		activities.NameConsolidation: activities.Retention(p.store.PalaceOwners, note),
+	}
 }

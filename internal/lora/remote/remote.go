@@ -94,6 +94,9 @@ func (m *Model) Name() string { return m.Model.Name() }
 // Generative implements model.Model.
 func (m *Model) Generative() bool { return m.Model.Generative() }
 
+// OnLoopback passes on whether what it is asked stays on this machine.
+func (m *Model) OnLoopback() bool { return model.OnLoopback(m.Model) }
+
 // Stream implements model.Model.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {

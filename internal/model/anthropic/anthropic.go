@@ -112,6 +112,12 @@ func (p *provider) Name() string { return p.Model }
 // Generative implements model.Model.
 func (*provider) Generative() bool { return true }
 
+// OnLoopback says whether the server is on this machine.
+func (p *provider) OnLoopback() bool {
+	u, err := url.Parse(p.BaseURL)
+	return err == nil && model.IsLoopback(u)
+}
+
 // Stream implements model.Model.
 func (p *provider) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {

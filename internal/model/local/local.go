@@ -95,6 +95,9 @@ func (m *Model) Name() string { return m.folder.Name }
 // Generative is true.
 func (*Model) Generative() bool { return true }
 
+// OnLoopback is true: it answers here.
+func (*Model) OnLoopback() bool { return true }
+
 // Stats tells what the engine and the cache of adapters did.
 func (m *Model) Stats() (serve.Stats, serve.AdapterStats) {
 	return m.engine.Stats(), m.adapters.Stats()

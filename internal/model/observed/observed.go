@@ -64,6 +64,9 @@ type call struct {
 // InProcess passes on where the model answers.
 func (o *observed) InProcess() bool { return model.IsInProcess(o.Model) }
 
+// OnLoopback passes on whether what it is asked stays on this machine.
+func (o *observed) OnLoopback() bool { return model.OnLoopback(o.Model) }
+
 // Configured passes on whether the model has what it needs; nil: as far as it
 // can tell (OPS-08).
 func (o *observed) Configured() error {

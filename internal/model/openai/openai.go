@@ -103,6 +103,9 @@ func (p *provider) Name() string { return cmp.Or(p.Model, p.Backend.Name) }
 // Generative implements model.Model.
 func (p *provider) Generative() bool { return true }
 
+// OnLoopback says whether the server is on this machine.
+func (p *provider) OnLoopback() bool { return model.IsLoopback(p.base) }
+
 // Stream implements model.Model.
 func (p *provider) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {

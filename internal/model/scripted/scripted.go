@@ -55,6 +55,9 @@ func (m *Model) Name() string {
 // Generative is what the script says; true by default.
 func (m *Model) Generative() bool { return m.script.Generative == nil || *m.script.Generative }
 
+// OnLoopback is true: nobody is asked.
+func (m *Model) OnLoopback() bool { return true }
+
 // Requests returns the requests so far, oldest first.
 func (m *Model) Requests() []model.Request {
 	m.mu.Lock()

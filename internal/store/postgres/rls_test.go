@@ -61,6 +61,8 @@ INSERT INTO palace_spool (user_id, segment) SELECT user_id, 's' FROM palace_agen
 INSERT INTO palace_plan (lineage_id, user_id, policy_version, exchanges, plan, made_at) SELECT id, user_id, 1, 1, '{}', now() FROM palace_lineage;
 INSERT INTO palace_wish (lineage_id, block_id, user_id, wish, made_at) SELECT lineage_id, block_id, user_id, '++', now() FROM palace_timeline;
 INSERT INTO palace_classification (id, user_id, lineage_id, who, shown, answer, refused, took_us, made_at) SELECT gen_random_uuid(), user_id, id, 'model', 1, '++0', '', 1, now() FROM palace_lineage;
+INSERT INTO palace_note (id, user_id, lineage_id, says, model, state, made_at) SELECT gen_random_uuid(), user_id, id, 's', 'm', 'proposed', now() FROM palace_lineage;
+INSERT INTO palace_note_block (note_id, block_id, user_id) SELECT n.id, b.id, n.user_id FROM palace_note n JOIN palace_block b ON b.user_id = n.user_id;
 INSERT INTO palace_event (id, user_id, who, what, why, made_at) SELECT gen_random_uuid(), user_id, 'person', 'starred', '', now() FROM palace_lineage;
 INSERT INTO palace_cost (user_id, exchange_id, kind, model, at, day, input, cache_read, write_5m, write_1h, output, list_price, place, reason, missed) SELECT user_id, id, 'main', 'm', now(), '2026-11-28', 1, 1, 1, 1, 1, false, '', '', 0 FROM palace_exchange;
 INSERT INTO palace_cache (user_id, state) SELECT user_id, '\x00' FROM palace_agent;

@@ -30,6 +30,9 @@ func TestPalace(t *testing.T) { t.Parallel(); storetest.Palace(t, open) }
 // Requirements: PAL-02 (classifies), PAL-12 (by context of the agent), PAL-15 (channels do), PAL-16 (announcements), PAL-17, PAL-18 (channels and stars; deleted and archived by age), PAL-19, PAL-20 (by age), PAL-22, CFG-11
 func TestPalacePolicy(t *testing.T) { t.Parallel(); storetest.PalacePolicy(t, open) }
 
+// Requirements: PAL-02 (classifies), PAL-07 (a model is asked so), PAL-08 (by a model; the latency in /stats), PAL-09, PAL-19
+func TestPalaceModel(t *testing.T) { t.Parallel(); storetest.PalaceModel(t, open) }
+
 // Requirements: ISO-01, SAFE-08
 func TestConnections(t *testing.T) { t.Parallel(); storetest.Connections(t, open) }
 

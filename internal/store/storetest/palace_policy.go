@@ -138,7 +138,7 @@ func palacePlans(t *testing.T, open Open) {
 	need(t, json.Unmarshal(got(os.ReadFile(filepath.Join(p.dir, "views", view.FileName(of.Key))))(t), &given))
 	want(t, "the plan is the newest history's", given.Lineage, now.Lineage)
 	want(t, "unplanned", len(got(p.PalaceUnplanned(t.Context(), p.v, time.Now().Add(-time.Hour)))(t)), 0)
-	if f := p.Latency(); f.Calls < 4 || f.Name != view.RulesName || f.Most <= 0 {
+	if f := got(p.Stats(t.Context(), p.v))(t).Classifier; f.Calls < 4 || f.Name != view.RulesName || f.Most <= 0 {
 		t.Errorf("the classifier's figures are %+v", f)
 	}
 }

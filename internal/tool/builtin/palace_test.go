@@ -27,6 +27,22 @@ func (s keptBlocks) Retire(_ context.Context, _ identity.Viewer, deletes, archiv
 	return len(deletes), len(archives), nil
 }
 
+func (keptBlocks) Question(context.Context, identity.Viewer, string) (q palace.Question, err error) {
+	return q, nil
+}
+
+func (keptBlocks) Heard(context.Context, identity.Viewer, palace.Question, palace.Reply) (c palace.Classified, more bool, err error) {
+	return c, false, nil
+}
+
+func (keptBlocks) Consolidation(context.Context, identity.Viewer, string) (q palace.Question, err error) {
+	return q, nil
+}
+
+func (keptBlocks) Note(context.Context, identity.Viewer, palace.Question, string, []palace.Draft) (int, error) {
+	return 0, nil
+}
+
 // Requirements: PAL-22
 func TestWhatIsDueIsPutAway(t *testing.T) {
 	t.Parallel()

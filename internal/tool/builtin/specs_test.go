@@ -88,6 +88,7 @@ var graphsOwn = []string{
 	"memory.summarize_v1", "feedback.note_v1", "learning.situate_v1", "learning.learnt_v1", "learning.skills_v1", "learning.prune_v1",
 	"cluster.update_v1", "cluster.label_v1", "lesson.derive_v1", "lesson.check_v1", "text.judge_v1", "adapter.propose_v1",
 	"train.plan_v1", "train.dataset_v1", "train.fit_v1", "train.judge_v1", "train.publish_v1", "train.settle_v1", "train.fail_v1", "palace.retire_v1",
+	"palace.classify_v1", "palace.consolidate_v1",
 }
 
 // Requirements: TOOL-05, TOOL-16

@@ -2680,6 +2680,12 @@ export interface PagePalaceBlock {
   next_cursor: string | null;
 }
 
+export interface PagePalaceClassified {
+  data: PalaceClassified[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
 export interface PagePalaceEpoch {
   data: PalaceEpoch[];
   /** opaque; null on the last page */
@@ -2706,6 +2712,12 @@ export interface PagePalaceLineage {
 
 export interface PagePalaceMissed {
   data: PalaceMissed[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PagePalaceNote {
+  data: PalaceNote[];
   /** opaque; null on the last page */
   next_cursor: string | null;
 }
@@ -2851,6 +2863,20 @@ export interface PalaceChange {
   result?: string;
   to: number;
   was: string;
+}
+
+export interface PalaceClassified {
+  answer: string;
+  at: string;
+  blocks: string[];
+  by: string;
+  exchanges: number;
+  id: string;
+  lineage: string;
+  model: string;
+  outcome: string;
+  refused?: string;
+  took_us: number;
 }
 
 export interface PalaceClassifyAgent {
@@ -3098,6 +3124,7 @@ export interface PalaceLatencyFigures {
   calls: number;
   classifier: string;
   last_us: number;
+  model: PalaceModelFigures;
   most_us: number;
   p50_us: number;
   p99_us: number;
@@ -3169,6 +3196,27 @@ export interface PalaceMissed {
   tokens: number;
   usd: number | null;
   where: string;
+}
+
+export interface PalaceModelFigures {
+  calls: number;
+  last_refused?: string;
+  last_us: number;
+  most_us: number;
+  outcomes: Record<string, number>;
+  p50_us: number;
+  p99_us: number;
+}
+
+export interface PalaceNote {
+  blocks: string[];
+  decided_at: string | null;
+  id: string;
+  lineage: string;
+  made_at: string;
+  model: string;
+  says: string;
+  state: string;
 }
 
 export interface PalaceRulerFigure {
@@ -5221,6 +5269,13 @@ export interface Ops {
     body: DisableInputBody;
     data: MFA;
   };
+  /** Dismiss a note */
+  dismissPalaceNote: {
+    path: {
+      id: string;
+    };
+    data: PalaceNote;
+  };
   /** One document and how far its reading is */
   document: {
     path: {
@@ -5331,6 +5386,13 @@ export interface Ops {
     };
     body: PalaceKeepInputBody;
     data: PalaceBlock;
+  };
+  /** Keep a note, whose blocks are kept for ever then */
+  keepPalaceNote: {
+    path: {
+      id: string;
+    };
+    data: PalaceNote;
   };
   /** Learn now from what I said of answers */
   learnNow: {
@@ -5655,6 +5717,17 @@ export interface Ops {
     };
     data: PalaceContent;
   };
+  /** What models were asked about histories, and what came of it, the newest first */
+  palaceClassifications: {
+    query: {
+      /** next_cursor of the page before */
+      cursor?: string;
+      limit?: number;
+      /** of a history */
+      lineage?: string;
+    };
+    data: PagePalaceClassified;
+  };
   /** What of some blocks an agent should go on to see, by the policy that its history follows */
   palaceClassify: {
     body: PalaceClassifyInputBody;
@@ -5770,6 +5843,19 @@ export interface Ops {
       lineage?: string;
     };
     data: PagePalaceMissed;
+  };
+  /** What models propose to keep of histories that have ended, the newest first */
+  palaceNotes: {
+    query: {
+      /** next_cursor of the page before */
+      cursor?: string;
+      limit?: number;
+      /** of a history */
+      lineage?: string;
+      /** what became of them */
+      state?: 'proposed' | 'kept' | 'dismissed';
+    };
+    data: PagePalaceNote;
   };
   /** How much of what is kept, and how long the classifier takes */
   palaceStats: {
@@ -6259,6 +6345,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   deletePreference: ['DELETE', '/v1/preferences/{id}'],
   deleteShare: ['DELETE', '/v1/shares/{id}'],
   disableMFA: ['POST', '/v1/auth/mfa/disable'],
+  dismissPalaceNote: ['POST', '/v1/palace/notes/{id}/dismiss'],
   document: ['GET', '/v1/documents/{id}'],
   documentSet: ['GET', '/v1/document-sets/{id}'],
   documentVersions: ['GET', '/v1/documents/{id}/versions'],
@@ -6276,6 +6363,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   health: ['GET', '/healthz'],
   insights: ['GET', '/v1/insights'],
   keepPalaceBlock: ['PUT', '/v1/palace/blocks/{id}/keep'],
+  keepPalaceNote: ['POST', '/v1/palace/notes/{id}/keep'],
   learnNow: ['POST', '/v1/learning/run'],
   learning: ['GET', '/v1/learning'],
   linkDocument: ['POST', '/v1/documents/{id}/link'],
@@ -6315,6 +6403,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   palaceAgents: ['GET', '/v1/palace/agents'],
   palaceAnnouncements: ['GET', '/v1/palace/announcements'],
   palaceBlock: ['GET', '/v1/palace/blocks/{id}'],
+  palaceClassifications: ['GET', '/v1/palace/classifications'],
   palaceClassify: ['POST', '/v1/palace/classify'],
   palaceContext: ['GET', '/v1/palace/agents/{agent_id}/context'],
   palaceCosts: ['GET', '/v1/palace/costs'],
@@ -6327,6 +6416,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   palaceLineageView: ['GET', '/v1/palace/lineages/{id}/view'],
   palaceLineages: ['GET', '/v1/palace/lineages'],
   palaceMisses: ['GET', '/v1/palace/misses'],
+  palaceNotes: ['GET', '/v1/palace/notes'],
   palaceStats: ['GET', '/v1/palace/stats'],
   palaceTimeline: ['GET', '/v1/palace/agents/{agent_id}/timeline'],
   passage: ['GET', '/v1/documents/{id}/text'],

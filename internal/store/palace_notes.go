@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/palace"
+)
+
+// leastNoted is how many exchanges a lineage has that is worth a note.
+const leastNoted = 4
+
+// PalaceEnded implements palace.Keeper.
+func (s *Store) PalaceEnded(ctx context.Context, v identity.Viewer, since time.Time, most int) (list []string, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err = all(tx, `SELECT l.id FROM palace_lineage l WHERE l.user_id = @user AND l.seen_at >= @since AND l.noted_at IS NULL AND l.exchanges >= @least
+			AND (l.seen_at < @silent OR EXISTS (SELECT 1 FROM palace_lineage n WHERE n.user_id = @user AND n.agent_id = l.agent_id AND n.created_at > l.seen_at)) ORDER BY l.seen_at LIMIT @most`,
+			Args{"user": v.UserID, "since": stamp(since), "silent": stamp(s.clock().Add(-endedAfter)), "least": leastNoted, "most": most}, scanText)
+		return err
+	})
+	return list, err
+}
+
+// PutPalaceNotes implements palace.Keeper.
+func (s *Store) PutPalaceNotes(ctx context.Context, v identity.Viewer, lineage string, list []palace.Note) error {
+	return s.write(ctx, v, func(tx Tx) error {
+		n, err := tx.Exec(`UPDATE palace_lineage SET noted_at = @now WHERE user_id = @user AND id = @lineage AND noted_at IS NULL`, Args{"user": v.UserID, "lineage": orNil(id.Canonical(lineage)), "now": s.now()})
+		if err != nil || n == 0 { // somebody was quicker
+			return err
+		}
+		for _, note := range list {
+			if _, err := tx.Exec(`INSERT INTO palace_note (id, user_id, lineage_id, says, model, state, made_at) VALUES (@id, @user, @lineage, @says, @model, @state, @at)`,
+				Args{"id": note.ID, "user": v.UserID, "lineage": note.Lineage, "says": writable(note.Says), "model": writable(note.Model), "state": string(note.State), "at": stamp(note.MadeAt)}); err != nil {
+				return err
+			}
+			for _, block := range note.Blocks {
+				if _, err := tx.Exec(`INSERT INTO palace_note_block (note_id, block_id, user_id) VALUES (@id, @block, @user) ON CONFLICT DO NOTHING`, Args{"id": note.ID, "block": block, "user": v.UserID}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+const noteColumns = `n.id, n.lineage_id, n.says, n.model, n.state, n.made_at, n.decided_at`
+
+func scanNote(scan Scan) (n palace.Note, err error) {
+	err = scan(&n.ID, &n.Lineage, &n.Says, &n.Model, &n.State, when{&n.MadeAt}, momentOf{&n.DecidedAt})
+	return n, err
+}
+
+// notesWithBlocks are notes with the blocks they name.
+func notesWithBlocks(tx Tx, v identity.Viewer, list []palace.Note) error {
+	for i := range list {
+		blocks, err := all(tx, `SELECT block_id FROM palace_note_block WHERE user_id = @user AND note_id = @id ORDER BY block_id`, Args{"user": v.UserID, "id": list[i].ID}, scanText)
+		if err != nil {
+			return err
+		}
+		list[i].Blocks = append([]string{}, blocks...)
+	}
+	return nil
+}
+
+// PalaceNotes implements palace.Keeper. Ids are ordered by time.
+func (s *Store) PalaceNotes(ctx context.Context, v identity.Viewer, f palace.NoteFilter, cursor string, limit int) (list []palace.Note, next string, err error) {
+	from, err := begin(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	size := pageSize(limit)
+	args, where := Args{"user": v.UserID, "most": size + 1}, ""
+	if f.State != "" {
+		args["state"] = string(f.State)
+		where += ` AND n.state = @state`
+	}
+	if f.Lineage != "" {
+		args["lineage"] = orNil(id.Canonical(f.Lineage))
+		where += ` AND n.lineage_id = @lineage`
+	}
+	if from.id != "" {
+		args["before"] = from.id
+		where += ` AND n.id < @before`
+	}
+	err = s.read(ctx, v, func(tx Tx) error {
+		if list, err = all(tx, `SELECT `+noteColumns+` FROM palace_note n WHERE n.user_id = @user`+where+` ORDER BY n.id DESC LIMIT @most`, args, scanNote); err != nil {
+			return err
+		}
+		return notesWithBlocks(tx, v, list)
+	})
+	list, next = cut(list, size, func(n palace.Note) place { return place{n.MadeAt, n.ID} })
+	return list, next, err
+}
+
+// PalaceNote implements palace.Keeper.
+func (s *Store) PalaceNote(ctx context.Context, v identity.Viewer, note string) (n palace.Note, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err := all(tx, `SELECT `+noteColumns+` FROM palace_note n WHERE n.user_id = @user AND n.id = @id`, Args{"user": v.UserID, "id": orNil(id.Canonical(note))}, scanNote)
+		if err == nil {
+			err = notesWithBlocks(tx, v, list)
+		}
+		n, err = only(list, err, "note")
+		return err
+	})
+	return n, err
+}
+
+// DecidePalaceNote implements palace.Keeper.
+func (s *Store) DecidePalaceNote(ctx context.Context, v identity.Viewer, note string, state palace.NoteState) error {
+	return s.write(ctx, v, func(tx Tx) error {
+		n, err := tx.Exec(`UPDATE palace_note SET state = @state, decided_at = @now WHERE user_id = @user AND id = @id AND state <> @kept`,
+			Args{"user": v.UserID, "id": orNil(id.Canonical(note)), "state": string(state), "now": s.now(), "kept": string(palace.NoteKept)})
+		if err == nil && n == 0 && state != palace.NoteKept {
+			err = fault.New(fault.Conflict, "The note is kept already, or is not there any more.")
+		}
+		return err
+	})
+}
