@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 
 	"go.temporal.io/sdk/temporal"
 
@@ -49,13 +50,15 @@ func WithSaid(details any, said *fault.Sentence) any {
 	if said == nil {
 		return details
 	}
-	var object map[string]any
-	raw, err := json.Marshal(details)
-	if err == nil {
-		err = json.Unmarshal(raw, &object)
-	}
-	if err != nil { // no object
-		object = map[string]any{"details": details}
+	object, ok := details.(map[string]any)
+	if object = maps.Clone(object); !ok {
+		raw, err := json.Marshal(details)
+		if err == nil {
+			err = json.Unmarshal(raw, &object)
+		}
+		if err != nil { // no object
+			object = map[string]any{"details": details}
+		}
 	}
 	if object == nil {
 		object = map[string]any{}

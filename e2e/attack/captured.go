@@ -43,3 +43,7 @@ func (p *person) captured() (exchange, lineage, block string) {
 	first, _ := list[0].(object)
 	return exchange, lineage, fmt.Sprint(first["uuid"])
 }
+
+// unnoted is the id of a note that nobody has: only a model proposes any, and here is
+// none. The wall of package api is tried on real ones.
+func unnoted() string { return id.New() }

@@ -108,7 +108,7 @@ func (p *person) belongings() belongings {
 	event, lesson, cluster, adapter := p.learnt()
 	exchange, lineage, block := p.captured()
 	b := belongings{ids: map[string]string{
-		"exchange": exchange, "lineage": lineage, "block": block,
+		"exchange": exchange, "lineage": lineage, "block": block, "note": unnoted(),
 		"event": event, "lesson": lesson, "cluster": cluster, "adapter": adapter,
 		"patch":        fmt.Sprint(patch.data["id"]),
 		"key":          made.text("id"),
@@ -136,7 +136,7 @@ func kindOf(field, path string) string {
 		for part, kind := range map[string]string{
 			"/conversations/": "conversation", "/runs/": "run", "/contexts/": "context", "/documents/": "document", "/document-sets/": "set",
 			"/artifacts/": "artifact", "/sessions/": "session", "/keys/": "key", "/shares/": "share", "/users/": "user", "/patches/": "patch",
-			"/clusters/": "cluster", "/adapters/": "adapter", "/training/": "run", "/learning/lessons/": "lesson", "/learning/events/": "event", "/responses/": "response", "/webhooks/": "webhook", "/palace/exchanges/": "exchange", "/palace/blocks/": "block", "/palace/lineages/": "lineage",
+			"/clusters/": "cluster", "/adapters/": "adapter", "/training/": "run", "/learning/lessons/": "lesson", "/learning/events/": "event", "/responses/": "response", "/webhooks/": "webhook", "/palace/exchanges/": "exchange", "/palace/blocks/": "block", "/palace/lineages/": "lineage", "/palace/notes/": "note",
 		} {
 			if strings.Contains(path, part) {
 				return kind
