@@ -28,3 +28,11 @@ it('what came for them after they had left is gone before the next one is there'
   setSession(as('bob'));
   expect(queryClient.getQueryData(['conversations'])).toBe(undefined);
 });
+
+it('a refusal that comes after they have left takes nothing from the door', () => {
+  setSession(as('ann'));
+  clearSession();
+  queryClient.setQueryData(['ui'], 'what the door asked');
+  clearSession(); // as after a refresh that was refused
+  expect(queryClient.getQueryData(['ui'])).toBe('what the door asked');
+});

@@ -13,12 +13,16 @@ import { forgetUploads } from './knowledge/uploads.ts';
 import { forgetNotices } from './lib/notify.ts';
 import { writeItem } from './lib/storage.ts';
 
-let last = session.get().user?.id; // who was here last
+let here = session.get().user?.id;
+let last = here; // who was here last
 
 session.subscribe(() => {
   const now = session.get().user?.id;
   // Also when the next one comes: an answer may have been under way when the last one left.
-  if (last !== undefined && now !== last) forgetPerson();
+  // Not when it is said once more that nobody is here, as by a late refusal: the form
+  // of whoever is about to sign in stands already, and would begin anew.
+  if (now !== here && last !== undefined && now !== last) forgetPerson();
+  here = now;
   last = now ?? last;
 });
 
