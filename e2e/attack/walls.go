@@ -366,10 +366,11 @@ func (t *trial) tell(format string, args ...any) {
 }
 
 func nobodysWalls(t *trial, all []operation, theirs belongings, calls *counter) {
-	n := t.nobody()
+	n, own := t.nobody(), 0
 	for _, o := range all {
 		for _, try := range o.thefts(theirs) {
-			if calls.Add(1)%200 == 0 {
+			calls.Add(1)
+			if own++; own%200 == 0 {
 				n = t.nobody() // whoever fails too often has to wait
 			}
 			a := n.do(o.method, try.path, try.bodyOrNil())
