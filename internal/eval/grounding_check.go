@@ -45,14 +45,7 @@ func RecordedCheck(dir, set string) (func(world, sentence string, a grounding.As
 // CheckBy asks a model about each sentence as the gate of an agent does.
 func CheckBy(ctx context.Context, m model.Model) func(world, sentence string, a grounding.Asking) (string, bool) {
 	return func(_, _ string, a grounding.Asking) (string, bool) {
-		req := model.Request{Task: "check", System: grounding.Instruction(), MaxTokens: mostChecked}
-		for i, text := range a.Turns() {
-			role := model.User
-			if i%2 == 1 {
-				role = model.Assistant
-			}
-			req.Messages = append(req.Messages, model.Message{Role: role, Content: []model.Block{{Type: model.Text, Text: text}}})
-		}
+		req := model.Request{Task: "check", System: grounding.Instruction(), MaxTokens: mostChecked, Messages: model.ByTurns(a.Turns()...)}
 		var said strings.Builder
 		for event, err := range m.Stream(ctx, req) {
 			if err != nil {

@@ -6,7 +6,8 @@
 //
 // It goes in this order:
 //
-//  1. Results are taken in (evidence.go) as rows: an object is a row, with its
+//  1. Results are taken in (evidence.go; given.go: what the person said, and what
+//     earlier answers cited) as rows: an object is a row, with its
 //     numbers and what they are of (measures.go), its days, and its short texts,
 //     which a sentence may mention it by (mentionable.go, phrases.go). What the
 //     words of names and values mean is noted in both languages (concepts.go).

@@ -55,6 +55,19 @@ type Message struct {
 	Content []Block `json:"content"`
 }
 
+// ByTurns are texts as messages of the user and of the assistant by turns, the
+// user's first.
+func ByTurns(texts ...string) []Message {
+	list := make([]Message, len(texts))
+	for i, text := range texts {
+		list[i] = Message{Role: User, Content: []Block{{Type: Text, Text: text}}}
+		if i%2 == 1 {
+			list[i].Role = Assistant
+		}
+	}
+	return list
+}
+
 // Tool is a tool as a model sees it.
 type Tool struct {
 	Name        string          `json:"name"`

@@ -31,7 +31,7 @@ func (v completer) checker(ctx context.Context, c *tool.Call, spent *model.Usage
 		defer cancel()
 		s, err := v.speak(ctx, &aside, model.Request{
 			Task: roleCheck, System: grounding.Instruction(), MaxTokens: checkTokens + checkPerSentence*a.Sentences,
-			Messages: byTurns(a.Turns()),
+			Messages: model.ByTurns(a.Turns()...),
 		})
 		if s != nil {
 			*spent = spent.Add(s.usage)
@@ -41,13 +41,4 @@ func (v completer) checker(ctx context.Context, c *tool.Call, spent *model.Usage
 		}
 		return s.text.String(), true
 	}
-}
-
-// byTurns are texts of the person and of the model, by turns.
-func byTurns(texts []string) []model.Message {
-	list := make([]model.Message, len(texts))
-	for i, text := range texts {
-		list[i] = says([]model.Role{model.User, model.Assistant}[i%2], text)
-	}
-	return list
 }
