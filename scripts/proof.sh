@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the parts of `make test` one after the other, and says at the end what each
-# took and which failed: where a proof grows, it is seen. A part that fails does
-# not keep the others from being tried.
+# took and which failed, and what its tests said: where a proof grows, it is seen,
+# and who has only the end of the output knows what to mend. A part that fails
+# does not keep the others from being tried.
 #
 # usage: scripts/proof.sh TARGET[+TARGET…]…
 #
@@ -23,6 +24,7 @@ set -uo pipefail
 make=${MAKE:-make}
 jobs=${PROOF_JOBS:-2}
 table=()
+failed=()
 status=0
 
 logs=$(mktemp -d)
@@ -45,19 +47,18 @@ timed() {
 told() {
   local verdict='' wall=0 spent=0
   [ ! -s "$logs/skipped.$1" ] || verdict=$(cat "$logs/skipped.$1")
-  [ "$2" = 0 ] || { status=$2 verdict=FAILED; }
+  [ "$2" = 0 ] || { status=$2 verdict=FAILED failed+=("$1"); }
   read -r wall spent <"$logs/took.$1"
   table+=("$(printf '%-20s %6d s %8d s  %s' "$1" "$wall" "$spent" "$verdict")")
 }
 
+# failures PART is what its failed tests said, without what they logged.
+failures() {
+  awk '/^ *--- FAIL: / { on = 12 } /^[^ ]/ && !/^--- FAIL: / { on = 0 } /^(FAIL|panic:|WARNING: DATA RACE|make.*Error)/ { print substr($0, 1, 300) } on && on-- { print substr($0, 1, 300) }' "$logs/$1" | head -60
+}
+
 for group; do
   IFS=+ read -ra parts <<<"$group"
-  if [ ${#parts[@]} = 1 ]; then
-    echo "== $group"
-    (timed "$group") # in a subshell, whose children are counted by themselves
-    told "$group" $?
-    continue
-  fi
   declare -A running=()
   for part in "${parts[@]}" ''; do
     # At the end, which the empty name is, all are waited for.
@@ -71,11 +72,15 @@ for group; do
       told "$ended" $rc
     done
     [ -n "$part" ] || break
-    (timed "$part") >"$logs/$part" 2>&1 &
+    (timed "$part") >"$logs/$part" 2>&1 & # a subshell, whose children are counted by themselves
     running[$!]=$part
   done
 done
 printf '\n%-20s %8s %10s\n' part wall processors
 printf '%s\n' "${table[@]}"
 printf '%-20s %6d s %8d s  of %d\n' 'all of it' $SECONDS $(($(busy) - before)) $((SECONDS * $(nproc)))
+for part in "${failed[@]}"; do
+  printf '\nfailed in %s:\n' "$part"
+  failures "$part"
+done
 exit $status

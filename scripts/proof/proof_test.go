@@ -23,7 +23,7 @@ func TestTheTableTellsWhatPassedFailedAndWasSkipped(t *testing.T) {
 	played := filepath.Join(t.TempDir(), "make")
 	const parts = `#!/bin/sh
 case $2 in
-  bad) exit 3 ;;
+  bad) printf -- '2026 DEBUG much\n--- FAIL: TestOuter (0.1s)\n    --- FAIL: TestOuter/inner (0.0s)\n        a_test.go:7: it is 3\n2026 DEBUG more\nFAIL\tliminal/a\t0.2s\n'; exit 3 ;;
   barred) echo "skipped: the kernel has none" >"$PROOF_SKIPPED" ;;
   barred-and-bad) echo "skipped: the kernel has none" >"$PROOF_SKIPPED"; exit 3 ;;
 esac
@@ -35,10 +35,11 @@ esac
 		parts string
 		code  int
 		rows  map[string]string // what stands behind a part's seconds
+		told  string            // what stands behind the table
 	}{
-		"well":    {"good barred", 0, map[string]string{"good": "", "barred": "skipped: the kernel has none"}},
-		"failed":  {"good bad barred", 3, map[string]string{"good": "", "bad": "FAILED", "barred": "skipped: the kernel has none"}},
-		"at once": {"good+barred+barred-and-bad", 3, map[string]string{"good": "", "barred": "skipped: the kernel has none", "barred-and-bad": "FAILED"}},
+		"well":    {"good barred", 0, map[string]string{"good": "", "barred": "skipped: the kernel has none"}, ""},
+		"failed":  {"good bad barred", 3, map[string]string{"good": "", "bad": "FAILED", "barred": "skipped: the kernel has none"}, "\nfailed in bad:\n--- FAIL: TestOuter (0.1s)\n    --- FAIL: TestOuter/inner (0.0s)\n        a_test.go:7: it is 3\nFAIL\tliminal/a\t0.2s\n"},
+		"at once": {"good+barred+barred-and-bad", 3, map[string]string{"good": "", "barred": "skipped: the kernel has none", "barred-and-bad": "FAILED"}, "\nfailed in barred-and-bad:\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +63,12 @@ esac
 			}
 			if len(c.rows) > 0 {
 				t.Errorf("no rows of %v in\n%s", c.rows, out)
+			}
+			// Whoever has the end of it only is told what failed, without the log.
+			_, end, _ := strings.Cut(string(out), "all of it")
+			_, told, _ := strings.Cut(end, "\n")
+			if told != c.told {
+				t.Errorf("at its end it says %q", told)
 			}
 		})
 	}
