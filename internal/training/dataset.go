@@ -84,7 +84,7 @@ func (s *Steps) Dataset(ctx context.Context, v identity.Viewer, c Claim) (Prepar
 	if !d.Enough() {
 		return s.tooLittle(ctx, v, j, d)
 	}
-	seed := seedOf(fmt.Sprint(trainedWith(d)))
+	seed := seedOf(d)
 	begin, err := s.begin(ctx, v, j, a, base, seed)
 	if err != nil {
 		return Prepared{}, s.failed("The adapter's first version could not be written", err)
@@ -198,11 +198,25 @@ func (s *Steps) job(j learning.Job, a learning.Trainable, n learning.TrainingNum
 	return out
 }
 
-// seedOf is of the events that are trained with: what is trained again with the
-// same ones comes out the same.
-func seedOf(events string) uint64 {
+// seedOf is of the words that are trained with: what is trained again with the
+// same ones comes out the same, whatever numbers and ids a database gave them.
+func seedOf(d dataset.Dataset) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(events)) // never fails
+	said := func(prompt []dataset.Turn, texts ...string) {
+		for _, t := range prompt {
+			texts = append(texts, t.Role, t.Content)
+		}
+		fmt.Fprintf(h, "%q\n", texts) // never fails
+	}
+	for _, r := range d.Train {
+		said(r.Prompt, r.Target)
+	}
+	for _, p := range d.Pairs {
+		said(p.Prompt, p.Chosen, p.Rejected)
+	}
+	for _, u := range d.Unpaired {
+		said(u.Prompt, u.Completion)
+	}
 	return h.Sum64()
 }
 
