@@ -129,11 +129,14 @@ func (h *house) document(v identity.Viewer, adapterID string) (d document) {
 	return d
 }
 
-// Questions of two situations that are alike.
-const (
-	oneWay     = "Describe a %[1]s. Explain a %[1]s."
-	anotherWay = "Please tell me, explain and describe: what is a %[1]s?"
-)
+// Questions of two situations that are alike. The same words train a model alike on
+// a machine; one as small is no better for some of them where it rounds otherwise.
+// Then the gate keeps what was trained, and the next are asked.
+var alike = [][2]string{
+	{"Describe a %[1]s. Explain a %[1]s.", "Please describe and explain a %[1]s."},
+	{"Describe a %[1]s. Explain a %[1]s.", "Tell me what a %[1]s is. Describe it, explain it."},
+	{"Describe a %[1]s. Explain a %[1]s.", "Explain to me and describe what a %[1]s is."},
+}
 
 // Of two adapters of situations alike, the one that nobody misses is taught to the
 // other: its person is asked, once for both, and may take it back.
@@ -144,22 +147,19 @@ func TestWhatNobodyMissesIsTaughtToItsSibling(t *testing.T) {
 	onBoth(t, options{base: base(t), trainer: here{}}, mergedSiblings)
 }
 
-// What a gate holds an adapter to is drawn by chance from few events, whose ids
-// differ from run to run, and a model this small is often no better than it was:
-// then there is nothing to merge, and another person is asked.
 func mergedSiblings(t *testing.T, o options) {
-	for range 6 {
-		if mergesOnce(t, o) {
+	for _, ways := range alike {
+		if mergesOnce(t, o, ways) {
 			return
 		}
 	}
-	t.Fatal("of six people nobody had two adapters to merge")
+	t.Fatalf("of %d people nobody had two adapters to merge", len(alike))
 }
 
-// mergesOnce merges the adapters of one person; false: the gate kept one of them.
-func mergesOnce(t *testing.T, o options) bool {
+// mergesOnce merges the adapters of one person, who asks in two ways; false: the gate kept one of them.
+func mergesOnce(t *testing.T, o options, ways [2]string) bool {
 	h := newHouse(t, o)
-	kept, gone := manner{asks: oneWay, wish: "Hello! "}, manner{asks: anotherWay, wish: "Hello! "}
+	kept, gone := manner{asks: ways[0], wish: "Hello! "}, manner{asks: ways[1], wish: "Hello! "}
 	h.situated(h.ann, &kept, nil)
 	h.situated(h.ann, &gone, nil)
 	if !h.trains(h.ann, kept) || !h.trains(h.ann, gone) {
@@ -249,7 +249,7 @@ func TestWhatCannotBeMergedIsProposedToBeDisabled(t *testing.T) {
 		t.Error("it trains")
 		return nil
 	}}})
-	kept, gone := manner{asks: oneWay, wish: "Hello! "}, manner{asks: anotherWay, wish: "Hello! "}
+	kept, gone := manner{asks: alike[0][0], wish: "Hello! "}, manner{asks: alike[0][1], wish: "Hello! "}
 	for _, m := range []*manner{&kept, &gone} {
 		h.situated(h.ann, m, map[string]any{"current_version": 1, "checksum": strings.Repeat("0", 64), "base_model": "base_lm_v1", "prompt_instructions": "Greet first."})
 	}
