@@ -6,6 +6,7 @@ import type { Document } from '../api/types.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
+import { useTold } from '../i18n/said.ts';
 import { fileSize, stamp } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { panel } from '../panel/state.ts';
@@ -41,6 +42,7 @@ interface RowProps {
 
 function Row({ document, mayChange, place }: RowProps) {
   const words = useWords();
+  const told = useTold();
   const locale = useStore(language);
   const { renaming, button, begin, end } = useRenaming();
   const [removing, setRemoving] = useState(false);
@@ -99,7 +101,7 @@ function Row({ document, mayChange, place }: RowProps) {
           )}
         </p>
         {versions && former > 0 && <Versions document={document} mayChange={mayChange} />}
-        {(document.status === 'failed' || problem) && <p className="problem">{problem || document.error || words.failedDocument}</p>}
+        {(document.status === 'failed' || problem) && <p className="problem">{problem || told(document.error ?? '') || words.failedDocument}</p>}
       </div>
       {!renaming && (
         <span className="row-deeds">

@@ -22,19 +22,35 @@ function forms(): Form[] {
   return (known ??= Object.keys(sentences)
     .filter((text) => text.search(place) >= 0 && letters(text) >= telling)
     .toSorted((a, b) => letters(b) - letters(a))
-    .map((text) => ({ text, reads: new RegExp(`^${text.split(place).map((part, n) => (n % 2 ? '(.+?)' : part.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&'))).join('')}$`, 's') })));
+    .map((text) => ({ text, reads: new RegExp(`^${text.split(place).map((part, n) => (n % 2 ? '(.*?)' : part.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&'))).join('')}$`, 's') })));
 }
 
 /** A sentence that came whole: an older program wrote it, or a workflow put it together. */
 function takenApart(text: string): Sentence | undefined {
   for (const form of forms()) {
     const found = form.reads.exec(text);
-    if (found) return { text: form.text, values: found.slice(1) };
+    if (found) return { text: form.text, values: found.slice(1).map(unquoted) };
   }
   return undefined;
 }
 
+/** A value without the quotation marks of the English sentence: the German one has its own. */
+function unquoted(value: string): string {
+  if (!/^"([^"\\]|\\.)*"$/s.test(value)) return value;
+  try {
+    return JSON.parse(value) as string;
+  } catch {
+    return value.slice(1, -1); // an escape that only Go writes
+  }
+}
+
+/** What a sentence is about, in quotation marks before it, as in "a.pdf": it is damaged. */
+const about = /^("(?:[^"\\]|\\.)*"): (.+)$/s;
+
 export function german(text: string, said?: Sentence | null): string | undefined {
+  const [, name, rest] = (!said && about.exec(text)) || [];
+  const says = name && rest && german(rest);
+  if (says) return `„${unquoted(name)}“: ${says}`;
   const parts = said ?? (sentences[text] === undefined ? takenApart(text) : { text, values: [] });
   return parts && sentences[parts.text]?.replace(place, (_, n: string) => {
     const value = parts.values[Number(n) - 1] ?? '';
