@@ -7,7 +7,7 @@ const sentences: Readonly<Record<string, string>> = all;
 const place = /\{(\d+)\}/g;
 
 /** So many letters have to stand between the values of a sentence, to know it without its parts. */
-const telling = 8;
+const telling = 7;
 
 interface Form {
   text: string;
@@ -44,16 +44,21 @@ function unquoted(value: string): string {
   }
 }
 
-/** What a sentence is about, in quotation marks before it, as in "a.pdf": it is damaged. */
-const about = /^("(?:[^"\\]|\\.)*"): (.+)$/s;
+/** What a sentence is about, before it: "a.pdf": it is damaged; or, of several artifacts, workflow sorts: it has no nodes. */
+const about = /^(?:("(?:[^"\\]|\\.)*")|([a-z._]+ [^\s:]+)): (.+)$/s;
 
 export function german(text: string, said?: Sentence | null): string | undefined {
-  const [, name, rest] = (!said && about.exec(text)) || [];
-  const says = name && rest && german(rest);
-  if (says) return `„${unquoted(name)}“: ${says}`;
-  const parts = said ?? (sentences[text] === undefined ? takenApart(text) : { text, values: [] });
-  return parts && sentences[parts.text]?.replace(place, (_, n: string) => {
-    const value = parts.values[Number(n) - 1] ?? '';
+  if (said) return put(said);
+  if (sentences[text] !== undefined) return put({ text, values: [] });
+  const [, quoted, plain, rest = ''] = about.exec(text) ?? [];
+  const says = rest && german(rest);
+  if (says && quoted) return `„${unquoted(quoted)}“: ${says}`;
+  return put(takenApart(text)) ?? (says ? `${plain}: ${says}` : undefined);
+}
+
+function put(said: Sentence | undefined): string | undefined {
+  return said && sentences[said.text]?.replace(place, (_, n: string) => {
+    const value = said.values[Number(n) - 1] ?? '';
     return german(value) ?? value; // it may be a sentence itself
   });
 }
