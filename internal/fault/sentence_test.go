@@ -39,15 +39,16 @@ func TestASentenceIsTakenApart(t *testing.T) {
 // said are the functions that take a sentence, and which of their arguments it is.
 var said = map[string]int{"fault.New": 1, "fault.Wrap": 2, "failuref": 1, "upstream": 1, "p.upstream": 1, "p.busy": 2, "fault.Say": 0, "e.abandon": 2}
 
-// Where a run's failures come from, and why a document was not read.
+// Where a run's failures come from, why a document was not read, and what is
+// refused of an artifact or a patch.
 var speaking = []string{
 	"activities", "workflows", "worker", "internal/graph", "internal/tool", "internal/model", "internal/webaccess", "internal/data", "internal/mcp", "internal/speech", "internal/connect",
-	"internal/knowledge", "internal/cell", "internal/files", "internal/embed/remote", "internal/store/shares.go",
+	"internal/knowledge", "internal/cell", "internal/files", "internal/embed/remote", "internal/store/shares.go", "internal/changes", "artifacts",
 }
 
 // untold are of people who do not read them on the page: who starts the program,
 // or writes the script of a test.
-var untold = []string{"internal/model/scripted/", "activities/activitiestest/", "internal/tool/reference/", "internal/knowledge/knowledgetest/"}
+var untold = []string{"internal/model/scripted/", "activities/activitiestest/", "internal/tool/reference/", "internal/knowledge/knowledgetest/", "artifacts/artifactstest/"}
 
 // Whoever adds a sentence of a failed run says it in German.
 //
