@@ -101,7 +101,7 @@ function Row({ document, mayChange, place }: RowProps) {
           )}
         </p>
         {versions && former > 0 && <Versions document={document} mayChange={mayChange} />}
-        {(document.status === 'failed' || problem) && <p className="problem">{problem || told(document.error ?? '') || words.failedDocument}</p>}
+        {(document.status === 'failed' || passed(document) || problem) && <p className="problem">{problem || told(document.error ?? '') || words.failedDocument}</p>}
       </div>
       {!renaming && (
         <span className="row-deeds">
@@ -174,6 +174,9 @@ function Versions({ document, mayChange }: { document: Document; mayChange: bool
   );
 }
 
+/** One that was passed over for its kind or its size, which nobody may take for one that is unchanged. */
+const passed = (document: Document) => document.status === 'skipped' && Boolean(document.error);
+
 function stateOf(document: Document, words: Dictionary): string {
   switch (document.status) {
     case 'waiting':
@@ -183,7 +186,7 @@ function stateOf(document: Document, words: Dictionary): string {
     case 'failed':
       return words.failed;
     case 'skipped':
-      return words.skippedDocument;
+      return passed(document) ? words.failed : words.skippedDocument;
     default:
       return [document.pages ? words.pages(document.pages) : '', words.passages(document.chunks ?? 0)].filter(Boolean).join(' · ');
   }
