@@ -5,7 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +54,47 @@ func TestWhatIsWrongWithADocumentIsSaidInGerman(t *testing.T) {
 		t.Errorf("found are only %d sentences", found)
 	}
 }
+
+// What the checks say in the tests of artifacts is known to the page by its form,
+// also what they have from a library or put together.
+//
+// Requirements: GRND-37 (errors)
+func TestWhatTheChecksSaidIsSaidInGerman(t *testing.T) {
+	t.Parallel()
+	var forms []string
+	for english := range told(t) {
+		parts := place.Split(english, -1)
+		for i := range parts {
+			parts[i] = regexp.QuoteMeta(parts[i])
+		}
+		if len(strings.Join(parts, "")) >= 7 { // as the page has it, which takes the others for values
+			forms = append(forms, strings.Join(parts, ".*"))
+		}
+	}
+	known := regexp.MustCompile("^(?s:" + strings.Join(forms, "|") + ")$")
+	files, err := filepath.Glob("../../artifacts/testdata/*/bad/*.faults")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			if _, said, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && !strings.HasPrefix(line, "#") {
+				for one := range strings.SplitSeq(said, " | ") {
+					if !known.MatchString(one) {
+						t.Errorf("web/src/i18n/sentences.de.json does not say %q (%s)", one, filepath.Base(file))
+					}
+				}
+			}
+		}
+	}
+}
+
+// place is where a sentence has a value.
+var place = regexp.MustCompile(`\{\d+\}`)
 
 // finding are the expressions that a node says what it found with.
 func finding(n ast.Node) []ast.Expr {

@@ -35,10 +35,10 @@ it('knows a sentence that came whole, with its values and what it is about', asy
   expect(told('The document "a.pdf" gives more text than can be kept. Split it into several files.')).toBe('Das Dokument „a.pdf“ enthält mehr Text, als sich aufheben lässt. Teile es in mehrere Dateien auf.');
   expect(told('"a.pdf": said by nobody')).toBe('"a.pdf": said by nobody');
   const place = /\{(\d+)\}/g;
-  const mistaken = Object.keys(all).filter((text) => {
-    const values = [...text.matchAll(place)].map(([, n]) => `v${n}`);
-    const whole = text.replace(place, 'v$1');
-    return text.replace(place, '').length >= 7 && told(whole) !== told(whole, { text, values });
+  const mistaken = Object.keys(all).filter((form) => {
+    const values = [...form.matchAll(place)].map(([, n]) => `v${n}`);
+    const whole = form.replace(place, 'v$1');
+    return form.replace(place, '').length >= 7 && told(whole) !== told(whole, { text: form, values });
   });
   expect(mistaken).toEqual([]);
 });
