@@ -78,7 +78,7 @@ function Row({ document, mayChange, place }: RowProps) {
   }
 
   return (
-    <li ref={row} data-status={document.status}>
+    <li ref={row} data-status={passed(document) ? 'failed' : document.status}>
       <span className="dot" aria-hidden="true" />
       <div>
         {renaming ? (
