@@ -84,7 +84,7 @@ func TestEveryFaultHasItsPlaceAndASentence(t *testing.T) {
 		`: "a" is missing (the a)`,
 		`: "h" is not known here (known here: a, b, c/d, e, g)`,
 		`/b: it must be integer, not number`,
-		`/c~1d/1: this value is not allowed (write "x" or "y")`,
+		`/c~1d/1: this value is not allowed (write one of "x", "y")`,
 		`/e: "f" is missing`,
 		`/g: its length must be >= 2, and is 1`,
 	}, "\n")

@@ -152,8 +152,10 @@ func sentence(e *jsonschema.ValidationError, source any) []Fault {
 		fault.Message = strings.Replace(fault.Message, "but got", "not", 1)
 	case "enum", "const":
 		fault.Message = "this value is not allowed"
-		if allowed := choices(at); allowed != "" {
-			fault.Hint = "write " + allowed
+		if allowed := choices(at); len(allowed) == 1 {
+			fault.Hint = "write " + allowed[0]
+		} else if len(allowed) > 1 {
+			fault.Hint = "write one of " + strings.Join(allowed, ", ")
 		}
 	case "minLength", "maxLength":
 		fault.Message = "its " + strings.Replace(e.Message, "but got", "and is", 1)
@@ -211,7 +213,7 @@ func namesMissing(e *jsonschema.ValidationError) []string {
 // maxChoices bounds the values a hint names.
 const maxChoices = 60
 
-func choices(schema map[string]any) string {
+func choices(schema map[string]any) []string {
 	values, _ := schema["enum"].([]any)
 	if c, ok := schema["const"]; ok {
 		values = []any{c}
@@ -219,7 +221,7 @@ func choices(schema map[string]any) string {
 	words := make([]string, 0, min(len(values), maxChoices))
 	for i, v := range values {
 		if i == maxChoices {
-			return strings.Join(words, " or ") + " or …"
+			return append(words, "…")
 		}
 		word := fmt.Sprintf("%v", v)
 		if s, ok := v.(string); ok {
@@ -227,7 +229,7 @@ func choices(schema map[string]any) string {
 		}
 		words = append(words, word)
 	}
-	return strings.Join(words, " or ")
+	return words
 }
 
 // schemaAt finds the sub-schema that holds the keyword at an absolute

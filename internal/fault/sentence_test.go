@@ -3,11 +3,8 @@ package fault_test
 import (
 	"encoding/json"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,28 +39,23 @@ func TestASentenceIsTakenApart(t *testing.T) {
 // said are the functions that take a sentence, and which of their arguments it is.
 var said = map[string]int{"fault.New": 1, "fault.Wrap": 2, "failuref": 1, "upstream": 1, "p.upstream": 1, "p.busy": 2, "fault.Say": 0, "e.abandon": 2}
 
-// Where a run's failures come from.
+// Where a run's failures come from, why a document was not read, and what is
+// refused of an artifact or a patch.
 var speaking = []string{
 	"activities", "workflows", "worker", "internal/graph", "internal/tool", "internal/model", "internal/webaccess", "internal/data", "internal/mcp", "internal/speech", "internal/connect",
+	"internal/knowledge", "internal/cell", "internal/files", "internal/embed/remote", "internal/store/shares.go", "internal/changes", "artifacts",
 }
 
 // untold are of people who do not read them on the page: who starts the program,
 // or writes the script of a test.
-var untold = []string{"internal/model/scripted/", "activities/activitiestest/", "internal/tool/reference/"}
+var untold = []string{"internal/model/scripted/", "activities/activitiestest/", "internal/tool/reference/", "internal/knowledge/knowledgetest/", "artifacts/artifactstest/"}
 
 // Whoever adds a sentence of a failed run says it in German.
 //
 // Requirements: GRND-37 (errors)
 func TestWhyARunFailedIsSaidInGerman(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../../web/src/i18n/sentences.de.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var german map[string]string
-	if err := json.Unmarshal(raw, &german); err != nil {
-		t.Fatal(err)
-	}
+	german := told(t)
 	found := 0
 	for _, dir := range speaking {
 		for path, sentence := range sentences(t, dir) {
@@ -84,48 +76,44 @@ func TestWhyARunFailedIsSaidInGerman(t *testing.T) {
 	}
 }
 
+// told is what the page says in German, by the English.
+func told(t *testing.T) (german map[string]string) {
+	t.Helper()
+	raw, err := os.ReadFile("../../web/src/i18n/sentences.de.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &german); err != nil {
+		t.Fatal(err)
+	}
+	return german
+}
+
 // sentences are those written out in the packages below a folder, by where.
 func sentences(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	root := filepath.Join("..", "..", dir)
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(filepath.Join("..", ".."), path)
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || slices.ContainsFunc(untold, func(of string) bool { return strings.HasPrefix(name, of) }) {
-			return err
+	each(t, dir, func(files *token.FileSet, n ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return
 		}
-		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+		at, ok := said[called(call.Fun)]
+		if !ok || len(call.Args) <= at {
+			return
+		}
+		text, ok := call.Args[at].(*ast.BasicLit)
+		if !ok {
+			return // a constant, or another's
+		}
+		format, err := strconv.Unquote(text.Value)
 		if err != nil {
-			return err
+			return
 		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			at, ok := said[called(call.Fun)]
-			if !ok || len(call.Args) <= at {
-				return true
-			}
-			text, ok := call.Args[at].(*ast.BasicLit)
-			if !ok {
-				return true // a constant, or another's
-			}
-			format, err := strconv.Unquote(text.Value)
-			if err != nil {
-				return true
-			}
-			if s := fault.Say(format); s != nil {
-				found[files.Position(text.Pos()).String()] = s.Text
-			}
-			return true
-		})
-		return nil
+		if s := fault.Say(format); s != nil {
+			found[files.Position(text.Pos()).String()] = s.Text
+		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return found
 }
 

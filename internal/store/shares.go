@@ -157,7 +157,7 @@ func (s *Store) DropShare(ctx context.Context, v identity.Viewer, shareID string
 		_, err := tx.Exec(`UPDATE document SET status = 'failed', error = @why, updated_at = @now WHERE context_id = @context AND status IN ('waiting', 'reading')
 			AND user_id <> @user AND NOT EXISTS (SELECT 1 FROM share h JOIN app_user r ON r.id = document.user_id
 				WHERE h.context_id = document.context_id AND h.may_write AND (h.grantee_user_id = r.id OR h.tenant_id = r.tenant_id))`,
-			Args{"context": gone.ObjectID, "user": gone.OwnerID, "now": s.now(), "why": "The context was taken back from who added this while it was being read."})
+			Args{"context": gone.ObjectID, "user": gone.OwnerID, "now": s.now(), "why": fault.New(fault.Conflict, "The context was taken back from who added this while it was being read.").Message})
 		return err
 	})
 }

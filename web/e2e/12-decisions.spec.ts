@@ -147,7 +147,7 @@ test('a patch whose base has moved is rebased, and its successor says so', async
   await power.context().close();
 });
 
-// Requirements: CFG-07 (schema), CFG-14
+// Requirements: CFG-07 (schema), CFG-14, GRND-37 (errors)
 test('a patch that fails its checks tells what is wrong and leads to the place', async ({ page }) => {
   await asAdministrator(page);
   const artifact = await publish(page, 'broken');
@@ -159,6 +159,9 @@ test('a patch that fails its checks tells what is wrong and leads to the place',
   await failed.getByRole('button', { name: /^Show \/nodes\/0/ }).click();
   await expect(page.locator('.located mark')).toContainText('nowhere');
   await accessible(page, 'an invalid patch');
+  await page.evaluate(() => localStorage.setItem('liminal.language', 'de'));
+  await page.reload();
+  await expect(failed).toContainText('nowhere ist kein Knoten.');
 });
 
 // Requirements: CFG-11, CFG-14

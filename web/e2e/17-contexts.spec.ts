@@ -306,6 +306,7 @@ for (const shape of shapes) {
   });
 }
 
+// Requirements: GRND-37 (errors)
 test('in German on a phone the contexts have their words and room', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   await enter(page);
@@ -316,6 +317,11 @@ test('in German on a phone the contexts have their words and room', async ({ pag
   await page.getByLabel('Name').fill('Aufbewahrungspflichten nach Handels- und Steuerrecht');
   await page.getByRole('button', { name: 'Kontext anlegen' }).click();
   await expect(page.getByRole('button', { name: 'Umbenennen oder beschreiben' })).toBeVisible();
+  const broken = { name: 'Bericht.docx', mimeType: 'application/octet-stream', buffer: Buffer.from('Kein Word.') };
+  await page.locator('.upload-form input[type=file]:not([webkitdirectory])').setInputFiles(broken);
+  const why = '„Bericht.docx“ heißt wie eine Datei von Word, ist aber keine: Vielleicht ist sie beschädigt oder wurde umbenannt. Öffne sie, speichere sie neu und lade das hoch.';
+  await expect(page.locator('.document-list .problem')).toHaveText(why);
+  await expect(page.locator('.tray li', { hasText: broken.name })).toContainText(why);
   const tooWide = () => page.evaluate(() => [...document.querySelectorAll('html, #page')].some((one) => one.scrollWidth > one.clientWidth));
   expect(await tooWide()).toBe(false);
   await expect(page.getByRole('link', { name: 'Alle Kontexte' })).toBeVisible();

@@ -307,7 +307,7 @@ func Unsupported(name string) error {
 	if image(path.Ext(name)) {
 		about = noOCR
 	}
-	return fault.Wrap(fault.Invalid, ErrUnsupported, "%q is of a type that cannot be read. Accepted are %s.%s", path.Base(name), accepted(), about)
+	return fault.Wrap(fault.Invalid, ErrUnsupported, "%q is of a type that cannot be read.%s Accepted are %s.", path.Base(name), about, accepted())
 }
 
 // noOCR is what to do about an image. There is no text recognition in Go that is

@@ -136,11 +136,11 @@ func TestWhatCannotBeReadIsRefusedInASentence(t *testing.T) {
 	for _, c := range []struct {
 		name, mime, content, want string
 	}{
-		{"photo.png", "image/png", "\x89PNG\r\n\x1a\n\x00\x00", "cannot be read. Accepted are PDF"},
+		{"photo.png", "image/png", "\x89PNG\r\n\x1a\n\x00\x00", "Accepted are PDF"},
 		{"scan.JPG", "image/jpeg", "\xff\xd8\xff\xe0\x00\x10JFIF", "Text in images is not recognised here (OCR)"},
-		{"app.bin", "", "\x00\x01\x02\x03text", "cannot be read. Accepted are PDF"},
+		{"app.bin", "", "\x00\x01\x02\x03text", "Accepted are PDF"},
 		{"notes.docx", "", "PK\x03\x04rest", "damaged"},
-		{"what", "application/x-thing", "plain words", "cannot be read. Accepted are PDF"},
+		{"what", "application/x-thing", "plain words", "Accepted are PDF"},
 		{"empty.txt", "", "", "is empty"},
 		{"blank.md", "", " \n\n ", "holds no text"},
 		{"fake.pdf", "application/pdf", "This is not a PDF at all.", "named like a PDF but is not one"},

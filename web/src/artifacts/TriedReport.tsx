@@ -1,10 +1,12 @@
 import type { Tried } from '../api/artifacts.ts';
 import { useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { Rehearsal } from '../operate/Rehearsal.tsx';
 
 /** What the checks and the rehearsal say of a change that is not proposed yet. */
 export function TriedReport({ tried }: { tried: Tried }) {
   const words = useWords();
+  const told = useTold();
   const reports = (tried.changes ?? []).flatMap((change) => (change.report ? [change.report] : []));
   const grave = tried.verdict !== '' && tried.verdict !== 'pass' && (tried.reasons ?? []).length > 0;
   return (
@@ -18,7 +20,7 @@ export function TriedReport({ tried }: { tried: Tried }) {
             <span>{words.checkName(check.name)}</span> <span className={check.state === 'ok' || check.state === 'waiting' ? 'hidden' : 'state'}>{words.checkState(check.state)}</span>
             {(check.problems ?? []).map((problem, at) => (
               <p key={at} className="hint">
-                {problem.message} {problem.hint}
+                {told(problem.message)} {told(problem.hint ?? '')}
               </p>
             ))}
           </li>
@@ -27,7 +29,7 @@ export function TriedReport({ tried }: { tried: Tried }) {
       {grave && (
         <ul className="flaws">
           {(tried.reasons ?? []).map((reason) => (
-            <li key={reason}>{reason}</li>
+            <li key={reason}>{told(reason)}</li>
           ))}
         </ul>
       )}

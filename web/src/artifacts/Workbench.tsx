@@ -6,6 +6,7 @@ import { print } from '../code/print.ts';
 import { readJSON, type Broken } from '../code/problem.ts';
 import { Diff } from '../diff/Diff.tsx';
 import { useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { Card, Pills } from '../operate/parts.tsx';
 import { drawable, read } from '../picture/read.ts';
 import { Changed } from './Compare.tsx';
@@ -32,13 +33,14 @@ interface Props {
 /** A document and, beside it, what it means: its picture, what changes, what a rehearsal said. */
 export function Workbench({ type, before, initial, tried, onChange, children }: Props) {
   const words = useWords();
+  const told = useTold();
   const [start, setStart] = useState({ text: initial, n: 0 }); // another n is another editor
   const [text, setText] = useState(initial);
   const [wish, setWish] = useState<{ pointer: string } | null>(null);
   const parsed = useMemo(() => readJSON(text), [text]);
   const last = useLastGood(parsed.broken ? undefined : parsed.value);
   const found = useFaults(type, parsed.broken ? undefined : parsed.value);
-  const marks = useMemo(() => marksOf(parsed.broken, found.problems, words.syntaxFault), [parsed.broken, found.problems, words]);
+  const marks = useMemo(() => marksOf(parsed.broken, found.problems, words.syntaxFault, told), [parsed.broken, found.problems, words, told]);
   const known = useKnown(last);
   const schema = useForm(type).data;
 
@@ -91,9 +93,9 @@ function useLastGood(doc: unknown): unknown {
   return useDeferredValue(doc ?? last);
 }
 
-function marksOf(broken: Broken | null, problems: Problem[], say: (line: number, column: number) => string): Mark[] {
+function marksOf(broken: Broken | null, problems: Problem[], say: (line: number, column: number) => string, told: (text: string) => string): Mark[] {
   if (broken) return [{ pointer: '', message: say(broken.line, broken.column), at: broken.at }];
-  return problems.map((problem) => ({ pointer: problem.path, message: problem.hint ? `${problem.message} (${problem.hint})` : problem.message }));
+  return problems.map((problem) => ({ pointer: problem.path, message: problem.hint ? `${told(problem.message)} (${told(problem.hint)})` : told(problem.message) }));
 }
 
 /** Names a schema cannot know. */
@@ -158,18 +160,19 @@ interface ProblemListProps {
 
 function ProblemList({ label, problems, onGo, mild = false }: ProblemListProps) {
   const words = useWords();
+  const told = useTold();
   return (
     <ul className={mild ? 'fault-list mild' : 'fault-list'} tabIndex={0} aria-label={label}>
       {problems.map((problem, at) => (
         <li key={at}>
           {problem.path ? (
-            <button type="button" className="link" aria-label={`${words.faultGo(problem.path)}: ${problem.message}`} onClick={() => onGo(problem.path)}>
-              {problem.message}
+            <button type="button" className="link" aria-label={`${words.faultGo(problem.path)}: ${told(problem.message)}`} onClick={() => onGo(problem.path)}>
+              {told(problem.message)}
             </button>
           ) : (
-            <p>{problem.message}</p>
+            <p>{told(problem.message)}</p>
           )}
-          {problem.hint && <p className="hint">{problem.hint}</p>}
+          {problem.hint && <p className="hint">{told(problem.hint)}</p>}
         </li>
       ))}
     </ul>

@@ -6,6 +6,7 @@ import type { Document } from '../api/types.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
+import { useTold } from '../i18n/said.ts';
 import { fileSize, stamp } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { panel } from '../panel/state.ts';
@@ -41,6 +42,7 @@ interface RowProps {
 
 function Row({ document, mayChange, place }: RowProps) {
   const words = useWords();
+  const told = useTold();
   const locale = useStore(language);
   const { renaming, button, begin, end } = useRenaming();
   const [removing, setRemoving] = useState(false);
@@ -76,7 +78,7 @@ function Row({ document, mayChange, place }: RowProps) {
   }
 
   return (
-    <li ref={row} data-status={document.status}>
+    <li ref={row} data-status={passed(document) ? 'failed' : document.status}>
       <span className="dot" aria-hidden="true" />
       <div>
         {renaming ? (
@@ -99,7 +101,7 @@ function Row({ document, mayChange, place }: RowProps) {
           )}
         </p>
         {versions && former > 0 && <Versions document={document} mayChange={mayChange} />}
-        {(document.status === 'failed' || problem) && <p className="problem">{problem || document.error || words.failedDocument}</p>}
+        {(document.status === 'failed' || passed(document) || problem) && <p className="problem">{problem || told(document.error ?? '') || words.failedDocument}</p>}
       </div>
       {!renaming && (
         <span className="row-deeds">
@@ -172,6 +174,9 @@ function Versions({ document, mayChange }: { document: Document; mayChange: bool
   );
 }
 
+/** One that was passed over for its kind or its size, which nobody may take for one that is unchanged. */
+const passed = (document: Document) => document.status === 'skipped' && Boolean(document.error);
+
 function stateOf(document: Document, words: Dictionary): string {
   switch (document.status) {
     case 'waiting':
@@ -181,7 +186,7 @@ function stateOf(document: Document, words: Dictionary): string {
     case 'failed':
       return words.failed;
     case 'skipped':
-      return words.skippedDocument;
+      return passed(document) ? words.failed : words.skippedDocument;
     default:
       return [document.pages ? words.pages(document.pages) : '', words.passages(document.chunks ?? 0)].filter(Boolean).join(' · ');
   }

@@ -3,6 +3,7 @@ import { Failure, failureFrom } from '../api/failure.ts';
 import { sentence } from './errors.ts';
 import { setLanguage } from './index.ts';
 import { told } from './said.ts';
+import all from './sentences.de.json';
 
 afterEach(() => setLanguage('en'));
 
@@ -22,4 +23,22 @@ it('says the server’s sentence in German, and its words among the values', asy
   );
   expect(told('stopped')).toBe('angehalten');
   expect(sentence(new Failure(409, 'conflict', 'Said by nobody.'))).toBe('Said by nobody.');
+});
+
+// Requirements: GRND-37 (errors)
+it('knows a sentence that came whole, with its values and what it is about', async () => {
+  setLanguage('de');
+  await vi.waitFor(() => expect(told('stopped')).toBe('angehalten'));
+  expect(told('"a \\"b\\".pdf": this PDF is damaged and cannot be read. Open it in a PDF viewer, save it again, and upload that.')).toBe(
+    '„a "b".pdf“: Dieses PDF ist beschädigt und nicht lesbar. Öffne es in einem PDF-Programm, speichere es neu und lade diese Datei hoch.',
+  );
+  expect(told('The document "a.pdf" gives more text than can be kept. Split it into several files.')).toBe('Das Dokument „a.pdf“ enthält mehr Text, als sich aufheben lässt. Teile es in mehrere Dateien auf.');
+  expect(told('"a.pdf": said by nobody')).toBe('"a.pdf": said by nobody');
+  const place = /\{(\d+)\}/g;
+  const mistaken = Object.keys(all).filter((form) => {
+    const values = [...form.matchAll(place)].map(([, n]) => `v${n}`);
+    const whole = form.replace(place, 'v$1');
+    return form.replace(place, '').length >= 7 && told(whole) !== told(whole, { text: form, values });
+  });
+  expect(mistaken).toEqual([]);
 });

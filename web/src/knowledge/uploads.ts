@@ -10,6 +10,7 @@ import type { Limits, RunEvent, Uploaded } from '../api/types.ts';
 import { patiently, refusal, upload, type Destination } from '../api/upload.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language, words } from '../i18n/index.ts';
+import { told } from '../i18n/said.ts';
 import { fileSize, kindsOfFile } from '../lib/format.ts';
 import { createStore } from '../lib/store.ts';
 import { defaultContext } from './choice.ts';
@@ -220,7 +221,7 @@ async function watch({ document, run_id: run }: Uploaded, id: string, contextID:
       await (before ? end : Promise.race([end, sleep(patience, signal)]));
     }
     const read = document && (await settled(document, signal));
-    if (read?.status === 'failed' || read?.status === 'skipped') fail(id, read.error || words().failedDocument, true);
+    if (read?.status === 'failed' || read?.status === 'skipped') fail(id, told(read.error ?? '') || words().failedDocument, true);
     else change(id, { phase: 'ready', passages: read?.chunks ?? 0 });
   } catch (error) {
     if (!signal.aborted) fail(id, sentence(error), true);

@@ -1,5 +1,6 @@
 import type { Check, Patch, Problem } from '../api/changes.ts';
 import { useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { placeOf } from './graph.ts';
 import { Card } from './parts.tsx';
 
@@ -68,14 +69,15 @@ export function Checks({ patch, onShow }: { patch: Patch; onShow(change: number,
 
 function Problems({ problems, several, onShow }: { problems: Problem[]; several: boolean; onShow(change: number, pointer: string): void }) {
   const words = useWords();
+  const told = useTold();
   return (
     <ul className="problems">
       {problems.map((problem) => {
         const { change, pointer } = placeOf(problem.path);
         return (
           <li key={`${problem.path} ${problem.message}`}>
-            <p>{problem.message}</p>
-            {problem.hint && <p className="hint">{problem.hint}</p>}
+            <p>{told(problem.message)}</p>
+            {problem.hint && <p className="hint">{told(problem.hint)}</p>}
             {problem.path && (
               <button type="button" className="link" aria-label={words.showPlace(problem.path)} onClick={() => onShow(change, pointer)}>
                 <code>{several ? problem.path : pointer}</code>

@@ -7,6 +7,7 @@ import { session } from '../api/session.ts';
 import type { Act, User } from '../api/types.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { remarksIn, useSaid } from '../learning/remarks.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from './figures.ts';
@@ -117,6 +118,7 @@ function Standing({ patch }: { patch: Patch }) {
 /** Why the rehearsal asks for more than one person's yes. */
 function Reasons({ patch }: { patch: Patch }) {
   const words = useWords();
+  const told = useTold();
   const reasons = patch.reasons ?? [];
   if (reasons.length === 0 || !patch.verdict || patch.verdict === 'pass') return null;
   // How many have to approve is told above.
@@ -126,7 +128,7 @@ function Reasons({ patch }: { patch: Patch }) {
       {lead && <p>{lead}</p>}
       <ul>
         {reasons.map((reason) => (
-          <li key={reason}>{reason}</li>
+          <li key={reason}>{told(reason)}</li>
         ))}
       </ul>
     </div>

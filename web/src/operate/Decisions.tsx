@@ -4,6 +4,7 @@ import { unsettled, useOpenPatches, useOpenQuestions, usePatches, waits, type Op
 import type { PatchStatus } from '../api/types.ts';
 import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { useSaid } from '../learning/remarks.ts';
 import { TypeBadge } from '../ui/Badge.tsx';
 import { Answer } from './Answer.tsx';
@@ -129,6 +130,7 @@ function rehearsed(patch: PatchRow): string[] {
 /** What makes a patch worth a second look. */
 function Marks({ patch }: { patch: PatchRow }) {
   const words = useWords();
+  const told = useTold();
   const risky = patch.verdict === 'warn' || patch.verdict === 'second' || patch.verdict === 'block' ? patch.verdict : null;
   const [reason] = rehearsed(patch);
   if (!risky && patch.needs < 2) return null;
@@ -140,7 +142,7 @@ function Marks({ patch }: { patch: PatchRow }) {
         </b>
       )}
       {patch.needs > 1 && patch.stage === 'deciding' && <span>{words.approvalsOf(patch.approvals.length, patch.needs)}</span>}
-      {reason && <span>{reason}</span>}
+      {reason && <span>{told(reason)}</span>}
     </p>
   );
 }

@@ -1,5 +1,6 @@
 import type { PatchEvent } from '../api/changes.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { useTold } from '../i18n/said.ts';
 import { remarksIn, useSaid } from '../learning/remarks.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from './figures.ts';
@@ -10,6 +11,7 @@ export function History({ events, temporal }: { events: PatchEvent[]; temporal: 
   const words = useWords();
   const locale = useStore(language);
   const said = useSaid();
+  const told = useTold();
   return (
     <Card title={words.history} className="history" extra={<TemporalLink href={temporal} />}>
       <ol className="stops">
@@ -20,7 +22,7 @@ export function History({ events, temporal }: { events: PatchEvent[]; temporal: 
             <p>
               <b>{event.by?.name || words.byItself}</b> {words.eventWords(event.what)}
             </p>
-            {event.reason && event.what !== 'proposed' && <blockquote>{said(remarksIn(event.data), event.reason)}</blockquote>}
+            {event.reason && event.what !== 'proposed' && <blockquote>{event.what === 'invalid' ? told(event.reason) : said(remarksIn(event.data), event.reason)}</blockquote>}
             <small>
               <time dateTime={event.at}>{when(event.at, locale)}</time>
             </small>
