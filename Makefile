@@ -121,6 +121,7 @@ promises:
 	$(GO) test -run 'InTwoSeconds$$' ./internal/rehearsal
 	$(GO) test -run 'InTenMilliseconds$$' ./internal/tool/builtin
 	$(GO) test -run 'Bounds|ToldSo|Thousands|Circle|Confined|AnotherProcess' ./internal/knowledge/extract
+	$(GO) test -vet=off -run 'AnotherProcess|AnotherWorker|Killed|WholeTree|LookedIntoWherever' ./workflows/internal/record -parallel 1 -alone
 
 fuzz:
 	GO=$(GO) scripts/fuzz.sh $(FUZZTIME)

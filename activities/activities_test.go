@@ -173,7 +173,7 @@ func TestACallRunsInAnActivityWithItsHeartbeats(t *testing.T) {
 	t.Parallel()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	env.SetTestTimeout(20 * time.Second) // of a busy machine
+	env.SetTestTimeout(time.Minute) // of a busy machine
 	w := world(func(_ context.Context, c *tool.Call) (map[string]any, error) {
 		c.Heartbeat("half way")
 		return map[string]any{"answer": "x"}, nil

@@ -33,6 +33,7 @@ func inQueue(t *testing.T, seals *activities.Seals) (*activitiestest.World, *tes
 	set.Seals = seals
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
+	env.SetTestTimeout(time.Minute) // of a busy machine
 	env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{worker.NewFaults(nil)}})
 	for name, f := range set.Named() {
 		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})

@@ -53,7 +53,7 @@ func TestProcessesShareTicketsAndLocks(t *testing.T) {
 		t.Errorf("the ticket again, elsewhere: %s", got.body)
 	}
 	for i := range 5 {
-		_ = []*securedWorld{first, second}[i%2].logIn("mfa_code", "000000")
+		_ = []*securedWorld{first, second}[i%2].logIn("mfa_code", first.wrong(secret))
 	}
 	for name, w := range map[string]*securedWorld{"first": first, "second": second} {
 		if got := w.logIn("mfa_code", w.code(secret)); got.reason() != "mfa_locked" {

@@ -3,9 +3,11 @@ package api
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"image/png"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -79,6 +81,22 @@ func (w *securedWorld) code(secret string) string {
 	return code
 }
 
+// wrong is a code that is none of the authenticator's about now.
+func (w *securedWorld) wrong(secret string) string {
+	w.Helper()
+	var right []string
+	for step := -2; step <= 2; step++ {
+		code, err := totp.GenerateCode(secret, w.clock.now().Add(time.Duration(step)*30*time.Second))
+		w.must(err)
+		right = append(right, code)
+	}
+	for n := 0; ; n++ {
+		if code := fmt.Sprintf("%06d", n); !slices.Contains(right, code) {
+			return code
+		}
+	}
+}
+
 // enrol gives ada a second factor, and returns her new session, the secret and
 // her recovery codes.
 func (w *securedWorld) enrol(ada *person) (again *person, secret string, recovery []string) {
@@ -143,7 +161,7 @@ func TestEnablingTellsASecretOnceAndItCountsWithItsFirstCode(t *testing.T) {
 	if got := ada.get("/v1/auth/mfa").ok(); got["enabled"] != false {
 		t.Errorf("mfa = %v", got)
 	}
-	if got := ada.post("/v1/auth/mfa/verify", map[string]any{"code": "000000"}); got.status != 400 || got.reason() != "code_wrong" {
+	if got := ada.post("/v1/auth/mfa/verify", map[string]any{"code": w.wrong(secret)}); got.status != 400 || got.reason() != "code_wrong" {
 		t.Errorf("a wrong first code: %s", got.body)
 	}
 	verified := ada.post("/v1/auth/mfa/verify", map[string]any{"code": w.code(secret)})
@@ -209,7 +227,8 @@ func TestASignInAsksForTheCode(t *testing.T) {
 	w.personOf(w.logIn("mfa_code", w.code(secret)).ok()).get("/v1/auth/me").ok()
 
 	ticket := w.logIn().ticket()
-	if got := nobody.post("/v1/auth/mfa/verify", map[string]any{"ticket": ticket, "code": "123 456"}); got.status != 401 || got.reason() != "code_wrong" {
+	wrongCode := w.wrong(secret)
+	if got := nobody.post("/v1/auth/mfa/verify", map[string]any{"ticket": ticket, "code": wrongCode[:3] + " " + wrongCode[3:]}); got.status != 401 || got.reason() != "code_wrong" {
 		t.Errorf("a wrong code: %s", got.body)
 	}
 	code := w.code(secret)
@@ -255,13 +274,13 @@ func TestFiveWrongCodesLockTheFactorForFiveMinutes(t *testing.T) {
 	w := newSecuredWorld(t)
 	ada, secret, recovery := w.enrol(w.signUp("ada@example.org"))
 	for range 4 {
-		if got := w.logIn("mfa_code", "000000"); got.status != 401 {
+		if got := w.logIn("mfa_code", w.wrong(secret)); got.status != 401 {
 			t.Fatalf("got %s", got.body)
 		}
 	}
 	w.logIn("mfa_code", w.code(secret)).ok() // forgets them
 	for i := range 5 {
-		if got := w.logIn("mfa_code", "000000"); got.status != map[bool]int{true: 429, false: 401}[i == 4] {
+		if got := w.logIn("mfa_code", w.wrong(secret)); got.status != map[bool]int{true: 429, false: 401}[i == 4] {
 			t.Fatalf("wrong code %d: %s", i+1, got.body)
 		}
 	}
@@ -282,12 +301,12 @@ func TestManyCodesAtOnceAreNoMoreThanFive(t *testing.T) {
 	t.Parallel()
 	w := newSecuredWorld(t)
 	_, secret, _ := w.enrol(w.signUp("ada@example.org"))
-	ticket, nobody := w.logIn().ticket(), &person{world: w.world}
+	ticket, nobody, wrong := w.logIn().ticket(), &person{world: w.world}, w.wrong(secret)
 	var all sync.WaitGroup
 	answers := make([]int, 30)
 	for i := range answers {
 		all.Go(func() {
-			answers[i] = nobody.post("/v1/auth/mfa/verify", map[string]any{"ticket": ticket, "code": "000000"}).status
+			answers[i] = nobody.post("/v1/auth/mfa/verify", map[string]any{"ticket": ticket, "code": wrong}).status
 		})
 	}
 	all.Wait()
@@ -342,7 +361,7 @@ func TestGivingTheFactorUpTakesBothFactors(t *testing.T) {
 		"no code":        {"password": "correct horse"},
 		"no password":    {"code": w.code(secret)},
 		"wrong password": {"password": "wrong horse", "recovery_code": recovery[0]},
-		"wrong code":     {"password": "correct horse", "code": "000000"},
+		"wrong code":     {"password": "correct horse", "code": w.wrong(secret)},
 	} {
 		if got := ada.post("/v1/auth/mfa/disable", body); got.status != 400 {
 			t.Errorf("%s: %s", name, got.body)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -289,9 +290,9 @@ func TestARefusedSignInIsAPageForPeople(t *testing.T) {
 	resp, err := b.client.Do(r)
 	w.must(err)
 	defer resp.Body.Close()
-	page := make([]byte, 4096)
-	n, _ := resp.Body.Read(page)
-	got := string(page[:n])
+	page, err := io.ReadAll(resp.Body)
+	w.must(err)
+	got := string(page)
 	if resp.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") || !strings.Contains(got, "Begin again.") || strings.Contains(got, "<script>") {
 		t.Errorf("%d %s", resp.StatusCode, got)
 	}

@@ -26,7 +26,7 @@ func (p *person) told(t *testing.T, message string, want int) (got called, steps
 		select {
 		case one := <-heard:
 			steps = append(steps, one)
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("only %v was told", steps)
 		}
 	}

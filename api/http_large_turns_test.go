@@ -17,8 +17,9 @@ func (p *person) heavy() *http.Request {
 
 func TestLargeBodiesOfOnePersonTakeTurns(t *testing.T) {
 	t.Parallel()
-	w := newHastyWorld(t, func(d *deadlines) { d.json = hasty })
+	w := newWorld(t)
 	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
+	w.server.deadlines.json = hasty // that a turn is waited for, and no body
 	var leave []func()
 	for range largeAtOnce() {
 		l, err := w.server.large.Enter(t.Context(), ada.id)

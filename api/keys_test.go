@@ -221,7 +221,7 @@ func TestAnAccountWithASecondFactorMakesKeysWithACode(t *testing.T) {
 	if got := ada.post("/v1/keys", body); got.reason() != "code_needed" || got.status != http.StatusBadRequest {
 		t.Errorf("without a code: %s", got.body)
 	}
-	body["code"] = "000000"
+	body["code"] = w.wrong(secret)
 	if got := ada.post("/v1/keys", body); got.reason() != "code_wrong" || got.status != http.StatusBadRequest {
 		t.Errorf("with a wrong one: %s", got.body)
 	}

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"encoding/base64"
 	"strings"
 	"testing"
 	"time"
@@ -113,9 +115,15 @@ func TestTheStateOfACallIsNobodyElses(t *testing.T) {
 	mine, theirs := ada.connects(t, statelessSince, no, byHand), bob.connects(t, statelessSince, no, byHand)
 	args := map[string]any{"message": "ask which"}
 	asked, err := mine.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask_paliadin", Arguments: args})
-	if err != nil || !asked.NeedsInput() || len(asked.InputRequests) != 1 || strings.Contains(asked.RequestState, "which") {
+	if err != nil || !asked.NeedsInput() || len(asked.InputRequests) != 1 {
 		t.Fatalf("%+v, %v", asked, err)
 	}
+	state, err := base64.RawURLEncoding.DecodeString(asked.RequestState)
+	if err != nil || bytes.Contains(state, []byte("which")) {
+		t.Fatalf("the client holds %q, %v", state, err)
+	}
+	state[15] ^= 1
+	changed := base64.RawURLEncoding.EncodeToString(state)
 	answers := mcp.InputResponseMap{}
 	for id := range asked.InputRequests {
 		answers[id] = &mcp.ElicitResult{Action: "accept", Content: map[string]any{"answer": "two"}}
@@ -124,7 +132,7 @@ func TestTheStateOfACallIsNobodyElses(t *testing.T) {
 		by    *caller
 		state string
 	}{
-		"another person": {theirs, asked.RequestState}, "one that was changed": {mine, asked.RequestState[:20] + "A" + asked.RequestState[21:]}, "none": {mine, "x"},
+		"another person": {theirs, asked.RequestState}, "one that was changed": {mine, changed}, "none": {mine, "x"},
 	} {
 		res, err := c.by.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask_paliadin", Arguments: args, RequestState: c.state, InputResponses: answers})
 		if err != nil || !res.IsError {
@@ -154,6 +162,7 @@ func TestAnMCPCallThatTakesLongIsGoneOnWith(t *testing.T) {
 	if got.Status != "running" || !strings.Contains(got.text, got.RunID) {
 		t.Fatalf("%+v", got)
 	}
+	w.server.mcp.works = mcpWorks
 	w.engine.tell(got.RunID, "proceed")
 	w.engine.ended(t, got.RunID)
 	if got := c.calls("run", map[string]any{"run_id": got.RunID}); got.Answer != "slow answer" {

@@ -215,8 +215,8 @@ func TestAnMCPClientTalksInOneConversation(t *testing.T) {
 				}
 			case <-t.Context().Done():
 				t.Error("no progress was told")
-			case <-time.After(10 * time.Second):
-				t.Error("no progress was told in ten seconds")
+			case <-time.After(time.Minute):
+				t.Error("no progress was told in a minute")
 			}
 			if got := c.calls("ask_paliadin", map[string]any{"message": "fail now"}); !got.wrong || got.text != "The model is away." {
 				t.Errorf("%+v", got)

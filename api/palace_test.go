@@ -180,7 +180,7 @@ func TestWhatCapturedExchangesCostIsReadAtTheAPI(t *testing.T) {
 	t.Parallel()
 	p := newWorld(t).signUp("ada@example.org")
 	k := p.keeps()
-	costs := p.get("/v1/palace/costs?days=1&agent=" + k.agent).ok()
+	costs := p.get("/v1/palace/costs?days=2&agent=" + k.agent).ok()
 	day := costs["days"].([]any)[0].(map[string]any)
 	if costs["exchanges"] != 1.0 || costs["unpriced"] != 1.0 || costs["usd"] != nil || day["output_tokens"] != 2.0 || day["model"] != "m" {
 		t.Errorf("the costs are %v", costs)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -125,11 +126,11 @@ func TestAModelThatRestsSaysWhenItIsTriedAgain(t *testing.T) {
 	got := ada.post("/v1/chat", map[string]any{"message": "fail resting"})
 	details, _ := got.fails(502, "server_error").Details.(map[string]any)
 	at, err := time.Parse(time.RFC3339, fmt.Sprint(details["retry_at"]))
-	if left := time.Until(at); err != nil || left < 20*time.Second || left > 30*time.Second || details["reason"] != "upstream" {
+	if left := time.Until(at); err != nil || left < 10*time.Second || left > 30*time.Second || details["reason"] != "upstream" {
 		t.Errorf("details %v, %v", details, err)
 	}
-	if after := got.header.Get("Retry-After"); after != "30" && after != "29" {
-		t.Errorf("Retry-After %q", after)
+	if after, _ := strconv.Atoi(got.header.Get("Retry-After")); after < 10 || after > 30 {
+		t.Errorf("Retry-After %q", got.header.Get("Retry-After"))
 	}
 	run, _ := ada.get("/v1/runs/" + details["run_id"].(string)).ok()["run"].(map[string]any)
 	if failed, _ := run["error"].(map[string]any); failed["retry_at"] != details["retry_at"] {

@@ -94,6 +94,7 @@ func TestTheListOfDocumentsSaysWhyOneFailed(t *testing.T) {
 func TestUsageIsShownAndBoundByABudget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.withinADay()
 	admin, ada := w.signUp("admin@example.org"), w.signUp("ada@example.org")
 	thread := ada.thread(nil)
 	for _, attempt := range []int{1, 1, 2} { // the second is told again

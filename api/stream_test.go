@@ -254,9 +254,9 @@ func TestWhenTheLogHasForgottenTheStoreAnswers(t *testing.T) {
 // until waits for what another goroutine of this process is about to do.
 func (w *world) until(there func() bool) {
 	w.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !there(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !there(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			w.Fatal("it did not happen within ten seconds")
+			w.Fatal("it did not happen within a minute")
 		}
 	}
 }

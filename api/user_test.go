@@ -19,6 +19,7 @@ import (
 func TestAnAdministratorFindsAPersonAndWhatTheyUsed(t *testing.T) {
 	t.Parallel()
 	w := newSecuredWorld(t)
+	w.withinADay()
 	root, ada := w.signUp("root@example.org"), w.signUp("ada@example.org")
 	w.signUp("bob@example.com")
 	ada.upload("a.md", "# hello").ok()
@@ -58,6 +59,7 @@ func TestAnAdministratorSignsAPersonOutEverywhere(t *testing.T) {
 	other := w.personOf(w.logIn().ok())
 	r := ada.follow(ada.start("slow answer")["run_id"].(string), 0)
 	k := other.talk()
+	k.ignorePings()
 	for got, more := r.next(); got.event != "ping"; got, more = r.next() {
 		if !more {
 			t.Fatal("the stream ended without a ping")

@@ -155,6 +155,14 @@ func (w *world) serve(s *server) {
 	w.url = http.URL
 }
 
+// withinADay lets midnight pass when it is near: a test of what a day used
+// begins and ends on one.
+func (w *world) withinADay() {
+	if left := 24*time.Hour - time.Since(time.Now().UTC().Truncate(24*time.Hour)); left < time.Minute {
+		time.Sleep(left)
+	}
+}
+
 func (w *world) must(err error) {
 	w.Helper()
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // patience is what a step may take of the time that passes outside the tests.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // bundle is a workflow environment over a world.
 type bundle struct {

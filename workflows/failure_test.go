@@ -174,7 +174,7 @@ func TestARefusedInputIsNotTriedAgain(t *testing.T) {
 // Requirements: GRAPH-12 (time for a person is free)
 func TestTimePausedForAPersonDoesNotCountAgainstTheRun(t *testing.T) {
 	t.Parallel()
-	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"ask","timeout_ms":2000,"nodes":[
+	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"ask","timeout_ms":600000,"nodes":[
 		{"id":"ask","type":"interrupt","interrupt_type":"text_input","message":"Well?","next":"answer"},
 		{"id":"answer","type":"tool_call","tool":"say"}]}`).Tool("say", inline, say("done")))
 	b.env.RegisterDelayedCallback(func() { b.answer(0, "yes") }, 72*time.Hour)

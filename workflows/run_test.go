@@ -151,7 +151,7 @@ func TestABranchWhoseSiblingFailedIsStopped(t *testing.T) {
 	b.answered("sorry")
 }
 
-const parent = `{"kind":"workflow.chat","entrypoint":"sub","timeout_ms":5000,"nodes":[
+const parent = `{"kind":"workflow.chat","entrypoint":"sub","timeout_ms":600000,"nodes":[
 	{"id":"sub","type":"workflow","workflow":"child","inputs":{"topic":"${input.message}"},"next":"end"},
 	{"id":"end","type":"end","response":"child says ${vars.sub.answer}"}]}`
 
@@ -176,7 +176,7 @@ func TestAWorkflowNodeRunsAChildThatMayAskAPerson(t *testing.T) {
 		if err := b.env.SignalWorkflowByID(q.WorkflowID, workflows.SignalAnswer, w.Claim(0, "Ada", false)); err != nil {
 			t.Error(err)
 		}
-	}, 24*time.Hour) // far beyond the parent's own five seconds: waiting for people is free
+	}, 24*time.Hour) // far beyond the parent's own ten minutes: waiting for people is free
 	b.chat("engines")
 	b.answered("child says engines/Ada")
 	c := b.closed()

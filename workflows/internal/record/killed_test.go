@@ -120,7 +120,7 @@ func (p *process) kill() {
 // said waits for a line that begins so, and gives the rest of it.
 func (p *process) said(what string) string {
 	p.Helper()
-	late := time.After(30 * time.Second)
+	late := time.After(deadline)
 	for {
 		select {
 		case line, ok := <-p.says:
@@ -187,7 +187,8 @@ func TestAKilledWorkerLosesNoAnswerThatItHadInHand(t *testing.T) {
 	second.said("called after")
 	s.within(at)
 	s.closed(row.WorkflowID)
-	if got := s.freeze("", row.WorkflowID, ""); got[updated] != 1 || got[signalled] != 0 {
+	// An update that is not taken in for long is sent as a signal, too.
+	if got := s.freeze("", row.WorkflowID, ""); got[updated]+got[signalled] == 0 || *alone && (got[updated] != 1 || got[signalled] != 0) {
 		t.Errorf("it has %v; want the one update", got)
 	}
 }
@@ -196,8 +197,8 @@ func (s *stage) within(at time.Time) {
 	s.Helper()
 	took := time.Since(at)
 	s.Logf("the run went on after %s", took.Round(time.Millisecond))
-	if took > recovery {
-		s.Errorf("the run went on after %s, want %s at most", took, recovery)
+	if most := promised(recovery); took > most {
+		s.Errorf("the run went on after %s, want %s at most", took, most)
 	}
 }
 

@@ -24,16 +24,14 @@ func TestARunIsLookedIntoWhereverItIsWorkedOn(t *testing.T) {
 	t.Parallel()
 	s := emptyStage(t, activitiestest.New(asking).Tool("llm", model, echo), nil)
 	never := s.world.Chat("never started", chat.TurnInput{})
-	if _, err := s.look(never.RunID); !errors.Is(err, fault.NotFound) {
-		t.Errorf("a run without a workflow: %v", err)
-	}
+	s.eventually("a run without a workflow not to be found", func() bool {
+		_, err := s.look(never.RunID)
+		return errors.Is(err, fault.NotFound)
+	})
 	first := s.hire(s.options(s.world.Set()))
 	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
 	s.until(r.ID, run.Waiting)
-	said, err := s.look(r.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	said := s.looked(r.ID)
 	var at workflows.State
 	if err := json.Unmarshal(said, &at); err != nil || !at.Paused || len(at.Pins) == 0 || len(at.Pending) != 1 || len(at.Trace) < 2 {
 		t.Fatalf("it stands at %s (%v)", said, err)
@@ -47,17 +45,24 @@ func TestARunIsLookedIntoWhereverItIsWorkedOn(t *testing.T) {
 	if _, err := s.look(r.ID); err == nil || errors.Is(err, fault.NotFound) {
 		t.Errorf("with nobody at work it says %v", err)
 	}
-	if took := time.Since(began); took > 2*patient {
+	if took := time.Since(began); took > promised(2*patient) {
 		t.Errorf("who asks was kept for %s", took)
 	}
 	s.hire(s.options(s.world.Set()))
-	again, err := s.look(r.ID)
-	for deadline := time.Now().Add(20 * time.Second); err != nil && time.Now().Before(deadline); {
-		again, err = s.look(r.ID)
+	if again := s.looked(r.ID); !bytes.Equal(again, said) {
+		t.Errorf("another worker says %s, the first said %s", again, said)
 	}
-	if err != nil || !bytes.Equal(again, said) {
-		t.Errorf("another worker says %s (%v), the first said %s", again, err, said)
-	}
+}
+
+// looked is what a run says of itself as soon as somebody is there to say it.
+func (s *stage) looked(runID string) (said json.RawMessage) {
+	s.Helper()
+	s.eventually("the run to be looked into", func() bool {
+		var err error
+		said, err = s.look(runID)
+		return err == nil
+	})
+	return said
 }
 
 // patient is how long a page waits.

@@ -15,6 +15,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/client"
 
@@ -29,7 +30,20 @@ import (
 
 var update = flag.Bool("update", false, "write the histories to workflows/testdata/histories")
 
-const deadline = 10 * time.Second
+// deadline is for what only hangs when it is wrong: a task that was handed to a
+// worker just ending is handed out again after ten seconds alone.
+const deadline = time.Minute
+
+var alone = flag.Bool("alone", false, "hold runs to the times that are promised; nothing else may keep the machine busy")
+
+// promised is how long something may take: what is promised where nothing else
+// is at work, and beside other tests what it takes never at all.
+func promised(d time.Duration) time.Duration {
+	if *alone {
+		return d
+	}
+	return deadline
+}
 
 // server is the embedded one, or the separate one that LANE_TEMPORAL names
 // when -lane is given.
@@ -181,11 +195,32 @@ func (s *stage) hire(o worker.Options) *worker.Worker {
 func (s *stage) start(in activities.RunInput) run.Run {
 	s.Helper()
 	row := s.row(in.RunID)
-	if err := s.engine.StartNext(s.Context(), in.Viewer, row); err != nil {
-		s.Fatal(err)
-	}
+	s.eventually("the start of "+row.ID, func() bool { // Temporal has four seconds for each
+		return s.engine.StartNext(s.Context(), in.Viewer, row) == nil
+	})
 	s.Cleanup(func() { s.told(row.WorkflowID) })
 	return row
+}
+
+// launch has a run started, again where Temporal took longer than a start may.
+func (s *stage) launch(row run.Run) {
+	s.Helper()
+	s.eventually("the start of "+row.ID, func() bool {
+		_, err := s.client.DescribeWorkflowExecution(s.Context(), row.WorkflowID, "")
+		if _, missing := errors.AsType[*serviceerror.NotFound](err); missing {
+			s.engine.Launch(s.Context(), row)
+		}
+		return err == nil
+	})
+}
+
+// cancel cancels a run as a person does, who tries again when Temporal was too slow.
+func (s *stage) cancel(id string) {
+	s.Helper()
+	s.eventually("the cancel of "+id, func() bool {
+		_, err := s.engine.Cancel(s.Context(), activitiestest.Viewer, id)
+		return err == nil
+	})
 }
 
 func (s *stage) row(runID string) run.Run {
@@ -267,6 +302,34 @@ func (s *stage) freeze(name, workflowID, runID string) map[enumspb.EventType]int
 		s.Fatal(err)
 	}
 	return count
+}
+
+// steady reports that a machine did not stand still while it worked on a run, or
+// on any of several: one that did has steps made again, and says nothing of how
+// many a run takes.
+func (s *stage) steady(workflowIDs ...string) bool {
+	s.Helper()
+	for _, workflowID := range workflowIDs {
+		var began time.Time
+		for _, e := range s.history(workflowID, "").GetEvents() {
+			at := e.GetEventTime().AsTime()
+			still := e.GetActivityTaskStartedEventAttributes().GetAttempt() > 1
+			switch e.GetEventType() {
+			case enumspb.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED:
+				began = at
+			case enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+				still = at.Sub(began) > 2*time.Second // half of what a step may take
+			case enumspb.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT, enumspb.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+				still = true
+			default:
+			}
+			if still {
+				s.Logf("the machine stood still: %v of %s at %s", e.GetEventType(), workflowID, at)
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // question waits for the i-th question.

@@ -25,12 +25,13 @@ func TestAPausedRunOutlivesItsWorker(t *testing.T) {
 	s := newStage(t, activitiestest.New(asking).Tool("llm", model, echo))
 	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
 	s.until(r.ID, run.Waiting)
+	before := s.world.Count("before")
 	s.stop()
 	s.answer(0, run.Answer{Type: "text_input", Value: "given while nobody worked"})
 	s.work()
 	s.until(r.ID, run.Done)
-	if n := s.world.Count("before"); n != 1 {
-		t.Errorf("the step before the question ran %d times, want once", n)
+	if n := s.world.Count("before"); n != before {
+		t.Errorf("the step before the question ran %d times, %d of them before it", n, before)
 	}
 }
 
@@ -138,7 +139,7 @@ func TestAModelInProcessThatIsCutOffByItsWorkerIsAskedAgain(t *testing.T) {
 	<-began
 	s.stop()
 	s.work()
-	s.until(r.ID, run.Done)
+	s.closed(r.WorkflowID) // what is said of the end follows the row's
 	if done := s.world.Event(stream.MessageDone); done["content"] != "A whole answer" {
 		t.Errorf("message_done is %v", done)
 	}
@@ -167,9 +168,7 @@ func TestARunOutlivesTheRequestThatStartedIt(t *testing.T) {
 	in := s.world.Chat("hello", chat.TurnInput{})
 	ctx, gone := context.WithCancel(t.Context())
 	gone()
-	if err := s.engine.StartNext(ctx, in.Viewer, s.row(in.RunID)); err != nil {
-		t.Fatal(err)
-	}
+	s.eventually("the start", func() bool { return s.engine.StartNext(ctx, in.Viewer, s.row(in.RunID)) == nil })
 	s.until(in.RunID, run.Done)
 }
 

@@ -69,15 +69,13 @@ func TestACancelEndsAWholeTree(t *testing.T) {
 	w.Workflows["leaf"] = oneModel
 	s := newStage(t, w)
 	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
-	s.eventually("eight calls", func() bool { return s.world.Count("answer") == 8 })
+	s.eventually("eight calls", func() bool { return s.world.Count("answer") >= 8 })
 	began := time.Now()
-	if _, err := s.engine.Cancel(t.Context(), activitiestest.Viewer, r.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.cancel(r.ID)
 	s.closed(r.WorkflowID)
 	s.until(r.ID, run.Cancelled)
 	s.withoutChildren(r.WorkflowID)
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > promised(2*time.Second) {
 		t.Errorf("it took %v", took)
 	}
 	if got := s.freeze("chat_turn_tree_abandoned", r.WorkflowID, ""); got[childCancels] != 0 {
@@ -97,8 +95,13 @@ func TestAFailureEndsAWholeTree(t *testing.T) {
 	w := activitiestest.New(twelve).Tool("llm", model, func(ctx context.Context, _ *tool.Call) (map[string]any, error) {
 		select {
 		case <-once:
-			<-broken
-			return nil, fault.New(fault.Invalid, "no")
+			select {
+			case <-broken:
+				return nil, fault.New(fault.Invalid, "no")
+			case <-ctx.Done(): // it is made again, or another breaks
+				once <- struct{}{}
+				return nil, ctx.Err()
+			}
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -106,12 +109,12 @@ func TestAFailureEndsAWholeTree(t *testing.T) {
 	w.Workflows["leaf"] = oneModel
 	s := newStage(t, w)
 	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
-	s.eventually("eight calls", func() bool { return s.world.Count("answer") == 8 })
+	s.eventually("eight calls", func() bool { return s.world.Count("answer") >= 8 })
 	began := time.Now()
 	close(broken)
 	s.until(r.ID, run.Failed)
 	s.withoutChildren(r.WorkflowID)
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > promised(2*time.Second) {
 		t.Errorf("it took %v", took)
 	}
 	if got := s.freeze("chat_turn_tree_failed", r.WorkflowID, ""); got[childCancels] != 0 {
