@@ -210,6 +210,16 @@ func (h *house) pass(d time.Duration) {
 	h.now = h.now.Add(d)
 }
 
+// passDatabase goes on past the time of the database's own clock, by which it says from
+// when something is to be deleted: on a busy machine that is far ahead.
+func (h *house) passDatabase() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now := time.Now().UTC().Add(time.Second); now.After(h.now) {
+		h.now = now
+	}
+}
+
 func (h *house) person(name string, role identity.Role) identity.Viewer {
 	h.Helper()
 	u, err := h.store.CreateUser(h.Context(), identity.User{ID: id.New(), Email: name + "@example.org", Handle: name, Role: role, Active: true}, identity.Credential{})

@@ -573,7 +573,7 @@ func TestAVersionOfWhichSomethingIsTakenBackIsTrainedAnew(t *testing.T) {
 	if got := h.weights(h.ann, first.AdapterID); !slices.Equal(got, []string{"1 marked"}) {
 		t.Errorf("the versions are %v", got)
 	}
-	h.pass(time.Minute) // the database has its own clock
+	h.passDatabase()
 	if _, err := h.training.Erase(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -739,7 +739,7 @@ func goneAccount(t *testing.T, o options) {
 	if _, err := os.Stat(filepath.Join(h.data, "users", h.ann.UserID, "adapters", j.AdapterID)); err != nil {
 		t.Errorf("nothing of it was written before: %v", err)
 	}
-	h.pass(time.Minute) // the database has its own clock
+	h.passDatabase()
 	_, err = h.training.Erase(t.Context())
 	h.must(err)
 	if _, err := os.Stat(filepath.Join(h.data, "users", h.ann.UserID, "adapters")); !errors.Is(err, os.ErrNotExist) {

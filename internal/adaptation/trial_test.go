@@ -55,11 +55,19 @@ func (h *house) tried() (a artifacts.Artifact, p changes.Patch, more string) {
 	return *now, h.patches(h.ann)[0], more
 }
 
+// few says that a half of the conversations asked so far is smaller than the tests
+// need. Which half one is of is chance, so more are asked where that is so, within
+// bounds.
+func few(asked int, halves ...[]turn) bool {
+	return asked < 300 && slices.ContainsFunc(halves, func(half []turn) bool { return len(half) < 10 })
+}
+
 // halves are the conversations of so many new ones that follow a lesson, and
-// those that do not; each is asked twice.
-func (h *house) halves(lesson string, n int) (with, without []turn) {
+// those that do not; each is asked twice. While a version is tried, each half has
+// what the tests need.
+func (h *house) halves(lesson string, n int, tried bool) (with, without []turn) {
 	h.Helper()
-	for i := range n {
+	for i := 0; i < n || tried && few(i, with, without); i++ {
 		about := h.turn(h.ann, fmt.Sprint("What is the number ", i, "?"))
 		again := h.within(h.ann, about.conversation, "And its square?")
 		follows := slices.Contains(listed(h, about, "lessons"), lesson)
@@ -79,9 +87,9 @@ func TestAVersionOnTrialTakesHalfOfItsPersonsConversations(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, options{})
 	a, p, more := h.tried()
-	with, without := h.halves(more, 40)
+	with, without := h.halves(more, 40, true)
 	if len(with) < 10 || len(without) < 10 {
-		t.Errorf("%d conversations of 40 try it", len(with))
+		t.Fatalf("%d conversations try it, %d do not", len(with), len(without))
 	}
 	if len(listed(t, without[0], "lessons")) == 0 {
 		t.Error("the others follow nothing")
@@ -100,7 +108,7 @@ func TestAVersionOnTrialTakesHalfOfItsPersonsConversations(t *testing.T) {
 	if now := h.adapter(h.ann, "learnt.persona"); !look.Over || now.Rollout != nil || now.Version != a.Version {
 		t.Errorf("after a day it is over: %v; on trial %+v", look.Over, now.Rollout)
 	}
-	if _, rest := h.halves(more, 12); len(rest) != 0 {
+	if _, rest := h.halves(more, 12, false); len(rest) != 0 {
 		t.Errorf("after the trial %d of 12 conversations do not follow it", len(rest))
 	}
 }
@@ -125,13 +133,13 @@ func likedLess(t *testing.T, o options) {
 	p, err = h.desk.ByRule(t.Context(), p.ID, changes.Ruling{Rule: "gate of policy.learning v1"}, changes.RolloutPlan{Share: 50, Hours: 24, RollBack: true})
 	h.must(err)
 	by := map[int][]turn{}
-	for i := range 40 {
+	for i := 0; i < 40 || few(i, by[a.Version], by[a.Version+1]); i++ {
 		about := h.turn(h.ann, fmt.Sprint("What is the number ", i, "?"))
 		version := h.version(about, a.ID)
 		by[version] = append(by[version], about)
 	}
 	if len(by) != 2 || len(by[a.Version]) < 10 || len(by[a.Version+1]) < 10 {
-		t.Fatalf("of 40 conversations %d and %d take the versions", len(by[a.Version]), len(by[a.Version+1]))
+		t.Fatalf("%d and %d conversations take the versions", len(by[a.Version]), len(by[a.Version+1]))
 	}
 	for _, about := range by[a.Version][:4] {
 		h.says(h.ann, about, learning.Feedback{Signal: "like"})

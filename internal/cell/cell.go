@@ -127,7 +127,8 @@ type Cell struct {
 
 	mu     sync.Mutex
 	closed bool
-	spare  *process // at most one waits for the next job
+	spare  *process       // at most one waits for the next job
+	ends   sync.WaitGroup // of those that nobody waits for; none begins once it is closed
 }
 
 // New makes a cell. It starts nothing yet.
@@ -234,18 +235,25 @@ func (c *Cell) lacks(more error) {
 // keep lets a process wait for another job, unless it has done enough.
 func (c *Cell) keep(p *process) {
 	p.served++
-	if p.killed || p.only || p.served >= c.o.Serves || p.own() > c.o.Keeps {
+	if p.killed || p.only || p.served >= c.o.Serves || p.own() > c.o.Keeps || !c.spares(p) {
 		p.end()
-		return
 	}
+}
+
+// spares makes a process the one that waits, if there is none and there is to be one.
+func (c *Cell) spares(p *process) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || c.spare != nil {
-		go p.end()
-		return
+	if c.closed {
+		return false
+	}
+	if c.spare != nil {
+		c.ends.Go(p.end)
+		return true
 	}
 	c.spare = p
 	p.idle = time.AfterFunc(c.o.Idle, func() { c.retire(p) })
+	return true
 }
 
 // retire ends a process that waited in vain.
@@ -254,14 +262,17 @@ func (c *Cell) retire(p *process) {
 	mine := c.spare == p
 	if mine {
 		c.spare = nil
+		c.ends.Add(1)
 	}
 	c.mu.Unlock()
 	if mine {
+		defer c.ends.Done()
 		p.end()
 	}
 }
 
-// Close ends the process that waits. Jobs under way are their contexts' own.
+// Close ends the process that waits, and leaves none that has done its work. Jobs
+// under way are their contexts' own.
 func (c *Cell) Close() error {
 	c.mu.Lock()
 	p := c.spare
@@ -270,6 +281,7 @@ func (c *Cell) Close() error {
 	if p != nil {
 		p.end()
 	}
+	c.ends.Wait()
 	return nil
 }
 

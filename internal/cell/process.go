@@ -103,7 +103,7 @@ func (p *process) do(ctx context.Context, j Job) (json.RawMessage, error) {
 	ended := w.stop()
 	p.killed = ended != "" || ctx.Err() != nil
 	switch {
-	case err == nil:
+	case err == nil && ctx.Err() == nil: // an answer in the moment of giving up is nobody's
 		return answer, nil
 	case ended != "":
 		return nil, &Failure{Cause: ended, Limits: j.Limits, Used: w.used, Detail: p.words.String()}
@@ -122,8 +122,14 @@ func (p *process) do(ctx context.Context, j Job) (json.RawMessage, error) {
 		cause = Memory
 	case strings.Contains(last, outOfTime):
 		cause = Time
+	case strings.Contains(last, outOfClock):
+		cause = Late
 	}
-	return nil, &Failure{Cause: cause, Limits: j.Limits, Detail: err.Error() + ": " + last}
+	spent := j.Limits.CPU
+	if s := p.cmd.ProcessState; s != nil {
+		spent = s.UserTime() + s.SystemTime() - w.before
+	}
+	return nil, &Failure{Cause: cause, Limits: j.Limits, Used: spent, Detail: err.Error() + ": " + last}
 }
 
 // errGone is a process that had ended before it was given the job.
@@ -195,13 +201,15 @@ type watching struct {
 	over chan struct{}
 	done chan Cause
 	used time.Duration // of the processors, until the end; read after stop
+	// before is what the process had used when the job began; 0 where nobody can tell.
+	before time.Duration
 }
 
 func watch(ctx context.Context, p *process, l Limits) *watching {
 	w := &watching{over: make(chan struct{}), done: make(chan Cause, 1)}
-	_, before, _ := used(p.cmd.Process.Pid)
+	_, w.before, _ = used(p.cmd.Process.Pid)
 	go func() {
-		cause := w.until(ctx, p, l, before)
+		cause := w.until(ctx, p, l)
 		if cause != "" || ctx.Err() != nil {
 			kill(p.cmd)
 		}
@@ -211,7 +219,7 @@ func watch(ctx context.Context, p *process, l Limits) *watching {
 }
 
 // until waits for the end of the job or for a reason to end it.
-func (w *watching) until(ctx context.Context, p *process, l Limits, before time.Duration) Cause {
+func (w *watching) until(ctx context.Context, p *process, l Limits) Cause {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	wall := time.NewTimer(l.Wall)
@@ -225,11 +233,15 @@ func (w *watching) until(ctx context.Context, p *process, l Limits, before time.
 		case <-ctx.Done():
 			return ""
 		case <-wall.C:
+			// It is known by now, also where the machine had no time for a look.
+			if _, cpu, known := used(p.cmd.Process.Pid); known {
+				w.used = cpu - w.before
+			}
 			return Late
 		case <-tick.C:
 			memory, cpu, known := used(p.cmd.Process.Pid)
-			if known && cpu-before != w.used {
-				w.used, moved = cpu-before, time.Now()
+			if known && cpu-w.before != w.used {
+				w.used, moved = cpu-w.before, time.Now()
 			}
 			switch {
 			case !known:

@@ -26,8 +26,12 @@ const maxInMemory = 32 << 20
 // maxOrder bounds what a job says of itself.
 const maxOrder = 1 << 20
 
-// outOfTime are the last words of a process whose time is up.
-const outOfTime = "the job took longer than it may"
+// The last words of a process whose time is up: that of the processors, and that of the
+// clock, of which whoever started it should have told it.
+const (
+	outOfTime  = "the job took longer than it may"
+	outOfClock = "the job was not ended in time"
+)
 
 // Serve does jobs until the input ends, which it does with the program that
 // started this one, also when that was killed. An error of handle, or a panic,
@@ -70,7 +74,7 @@ func Serve(in io.Reader, out io.Writer, handle func(Work) (any, error)) error {
 func perform(r received, out io.Writer, handle func(Work) (any, error)) error {
 	defer r.close()
 	alarm := time.AfterFunc(r.order.Wall+time.Second, func() { // whoever started this should have ended it by now
-		fmt.Fprintln(os.Stderr, outOfTime)
+		fmt.Fprintln(os.Stderr, outOfClock)
 		os.Exit(1)
 	})
 	defer alarm.Stop()

@@ -52,9 +52,28 @@ type house struct {
 type patchRun struct {
 	row   run.Run
 	graph *graph.Graph
+	mu    sync.Mutex // two people may answer at the same moment
 	run   *graph.Run
 	specs map[string]artifacts.Bound
 	asked map[string]string // effect, by the id of its question
+}
+
+func (p *patchRun) done(id string, out map[string]any, at time.Time) []graph.Effect {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.run.Done(id, out, at)
+}
+
+func (p *patchRun) fail(id string, f graph.Failure, at time.Time) []graph.Effect {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.run.Fail(id, f, at)
+}
+
+func (p *patchRun) outcome() (graph.Outcome, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.run.Outcome()
 }
 
 // seeded is the file of a store with everything that ships, made once: most of
@@ -177,18 +196,18 @@ func (h *house) pump(ctx context.Context, p *patchRun, queue []graph.Effect) {
 		case graph.KindAsk:
 			h.ask(ctx, p, e)
 		case graph.KindWait:
-			queue = append(queue, p.run.Done(e.ID, nil, e.Wait.Until)...)
+			queue = append(queue, p.done(e.ID, nil, e.Wait.Until)...)
 		default:
 			out, err := h.box.Call(ctx, p.specs[e.Call.Tool].Spec, &tool.Call{Viewer: identity.Steward(), Inputs: e.Call.Inputs})
 			if err != nil {
 				h.Logf("%s: %v", e.Call.Tool, err)
-				queue = append(queue, p.run.Fail(e.ID, graph.Failure{Code: string(fault.CodeOf(err)), Message: err.Error()}, h.clock())...)
+				queue = append(queue, p.fail(e.ID, graph.Failure{Code: string(fault.CodeOf(err)), Message: err.Error()}, h.clock())...)
 				continue
 			}
-			queue = append(queue, p.run.Done(e.ID, out, h.clock())...)
+			queue = append(queue, p.done(e.ID, out, h.clock())...)
 		}
 	}
-	if outcome, ended := p.run.Outcome(); ended {
+	if outcome, ended := p.outcome(); ended {
 		status := run.Done
 		if outcome.Err != nil {
 			status = run.Failed
@@ -211,7 +230,7 @@ func (h *house) send(ctx context.Context, q run.Interrupt) {
 	var answer any
 	h.must(json.Unmarshal(q.Answer, &answer))
 	h.must(h.store.Deliver(ctx, identity.Steward(), q.RunID, q.ID))
-	h.pump(ctx, p, p.run.Done(p.asked[q.ID], map[string]any{"answer": answer, "expired": q.Status == run.Expired}, h.clock()))
+	h.pump(ctx, p, p.done(p.asked[q.ID], map[string]any{"answer": answer, "expired": q.Status == run.Expired}, h.clock()))
 }
 
 // open are the questions that administrators see.

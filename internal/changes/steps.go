@@ -99,7 +99,9 @@ func (d *Desk) StepRehearse(ctx context.Context, id int64) (Rehearsed, error) {
 	within, cancel := context.WithTimeout(ctx, d.o.Longest)
 	defer cancel()
 	played, err := d.play(within, j, p.Changes, r)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil { // slow on purpose, maybe: it is not tried again
+	// Slow on purpose, maybe: it is not tried again. Not every error of what was cut off
+	// says that it was: a database says it was interrupted.
+	if err != nil && errors.Is(within.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 		invalid.Event.Reason = fmt.Sprintf("The rehearsal was still at work after %s: the document takes too long.", d.o.Longest)
 		p, err = d.step(ctx, invalid)
 		return p.rehearsed(), err

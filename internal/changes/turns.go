@@ -60,7 +60,7 @@ func (d *Desk) alone(ctx context.Context, v identity.Viewer, rehearse func(ctx c
 	within, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	err := d.inTurn(within, rehearse)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	if err != nil && errors.Is(within.Err(), context.DeadlineExceeded) && ctx.Err() == nil { // as in StepRehearse
 		return fault.Wrap(fault.RateLimited, err, "The rehearsal was still at work after %d seconds. Take a smaller sample, or try again when others are done.", int(maxWait.Seconds()))
 	}
 	return err

@@ -70,7 +70,7 @@ func (e *elsewhere) token(w http.ResponseWriter, r *http.Request) {
 		}
 	case "refresh_token":
 		e.refreshes++
-		if r.FormValue("refresh_token") != fmt.Sprintf("r%d", e.issued) {
+		if r.FormValue("refresh_token") != fmt.Sprintf("refresh-%d", e.issued) {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, `{"error":"invalid_grant"}`)
 			return
@@ -79,9 +79,13 @@ func (e *elsewhere) token(w http.ResponseWriter, r *http.Request) {
 	e.issued++
 	w.Header().Set("Content-Type", "application/json")
 	// Each lasts an hour more: the end of one is counted from the true time, and the
-	// tests' is an hour on when they want the next.
-	fmt.Fprintf(w, `{"access_token":"a%d","refresh_token":"r%d","expires_in":%d,"scope":"read write","token_type":"Bearer"}`, e.issued, e.issued, 3600*e.issued)
+	// tests' is runOut on when they want the next.
+	fmt.Fprintf(w, `{"access_token":"access-%d","refresh_token":"refresh-%d","expires_in":%d,"scope":"read write","token_type":"Bearer"}`, e.issued, e.issued, 3600*e.issued)
 }
+
+// runOut is when a token has: an hour after it was issued, which was some time after
+// the test began.
+const runOut = time.Hour + 30*time.Minute
 
 // house is the desk of an installation with a person.
 type house struct {
@@ -233,14 +237,14 @@ func TestACodeIsTradedOnceForWhoBegan(t *testing.T) {
 	if err != nil || len(mine) != 1 || mine[0].AccountID != "urn:7" || mine[0].AccountName != "Ada L." || strings.Join(mine[0].Scopes, " ") != "read write" || mine[0].Sealed != nil {
 		t.Errorf("%+v, %v", mine, err)
 	}
-	if token, err := h.access(t, h.ada); token != "a1" || err != nil {
+	if token, err := h.access(t, h.ada); token != "access-1" || err != nil {
 		t.Errorf("%q, %v", token, err)
 	}
 	if _, err := h.access(t, h.person(t)); fault.Reason(err) != connect.Again {
 		t.Errorf("somebody else: %v", err)
 	}
 	kept, err := h.store.Connection(t.Context(), h.ada, "elsewhere")
-	if err != nil || strings.Contains(string(kept.Sealed), "a1") || strings.Contains(string(kept.Sealed), "r1") {
+	if err != nil || strings.Contains(string(kept.Sealed), "access-1") || strings.Contains(string(kept.Sealed), "refresh-1") {
 		t.Errorf("kept as %q, %v", kept.Sealed, err)
 	}
 }
@@ -279,7 +283,7 @@ func TestATokenIsRefreshedOnceAndGoesToItsOriginsOnly(t *testing.T) {
 			t.Errorf("%s: %v", at, err)
 		}
 	}
-	h.now = h.now.Add(time.Hour)
+	h.now = h.now.Add(runOut)
 	var wait sync.WaitGroup
 	tokens := make([]string, 8)
 	for i := range tokens {
@@ -293,7 +297,7 @@ func TestATokenIsRefreshedOnceAndGoesToItsOriginsOnly(t *testing.T) {
 	}
 	wait.Wait()
 	for _, token := range tokens {
-		if token != "a2" {
+		if token != "access-2" {
 			t.Errorf("they get %v", tokens)
 			break
 		}
@@ -302,7 +306,7 @@ func TestATokenIsRefreshedOnceAndGoesToItsOriginsOnly(t *testing.T) {
 		t.Errorf("refreshed %d times", h.refreshes)
 	}
 	a, err := h.Access(t.Context(), h.ada, "elsewhere", h.URL)
-	if err != nil || strings.Contains(fmt.Sprintf("%v %+v %#v", a, a, a), "a2") {
+	if err != nil || strings.Contains(fmt.Sprintf("%v %+v %#v", a, a, a), "access-2") {
 		t.Errorf("it is printed: %v, %v", a, err)
 	}
 }
@@ -314,14 +318,14 @@ func TestATokenIsRefreshedOnceAndGoesToItsOriginsOnly(t *testing.T) {
 func TestATokenThatWasJustRefreshedIsNotRefreshedAgain(t *testing.T) {
 	t.Parallel()
 	h := connected(t)
-	h.now = h.now.Add(time.Hour)
+	h.now = h.now.Add(runOut)
 	h.asked = func() { // the token's end is compared with
 		if _, err := h.Access(t.Context(), h.ada, "elsewhere", h.URL); err != nil {
 			t.Error(err)
 		}
 	}
 	a, err := h.Access(t.Context(), h.ada, "elsewhere", h.URL)
-	if err != nil || a.Token != "a2" || h.refreshes != 1 {
+	if err != nil || a.Token != "access-2" || h.refreshes != 1 {
 		t.Errorf("it gets %q, %v, after %d refreshes", a.Token, err, h.refreshes)
 	}
 }
@@ -356,10 +360,10 @@ func TestARefreshThatIsRefusedAsksThePersonToConnectAgain(t *testing.T) {
 		}
 	}
 	h.answer = nil
-	if fresh, err := h.Renew(t.Context(), h.ada, "elsewhere", old); fresh.Token != "a2" || err != nil {
+	if fresh, err := h.Renew(t.Context(), h.ada, "elsewhere", old); fresh.Token != "access-2" || err != nil {
 		t.Errorf("the account was not to blame: %q, %v", fresh.Token, err)
 	}
-	if again, err := h.Renew(t.Context(), h.ada, "elsewhere", old); again.Token != "a2" || err != nil || h.refreshes != 1 {
+	if again, err := h.Renew(t.Context(), h.ada, "elsewhere", old); again.Token != "access-2" || err != nil || h.refreshes != 1 {
 		t.Errorf("who was refused with the old token gets the new one: %q, %v, %d refreshes", again.Token, err, h.refreshes)
 	}
 	h.issued = 90 // the server knows the refresh token no more

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"liminal/internal/cputime"
 	"liminal/internal/grounding"
 )
 
@@ -274,15 +275,16 @@ func BenchmarkParagraph(b *testing.B) {
 	}
 }
 
-// The best of several is what the machine can do; others may be at work on it.
+// The best of several is what the machine can do. It is counted in time of the
+// processors: others are at work on them.
 func TestAParagraphIsJudgedWithinAMillisecond(t *testing.T) {
 	e, text := crowd()
 	best := time.Hour
 	for range 50 {
-		began := time.Now()
+		began := cputime.Process()
 		for range e.Judge(text, func(grounding.Record) int { return 1 }) {
 		}
-		best = min(best, time.Since(began))
+		best = min(best, cputime.Process()-began)
 	}
 	if best > slower*time.Millisecond {
 		t.Errorf("a paragraph took %v", best)

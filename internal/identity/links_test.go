@@ -49,9 +49,7 @@ func confirming(o *Options) { o.Confirm = true }
 // took waits for the mails under way and returns those since the last time.
 func (b bundle) took(t *testing.T, p *postbox) []Letter {
 	t.Helper()
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	b.mailing.Wait() // Close gives up after seconds
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	got := p.letters

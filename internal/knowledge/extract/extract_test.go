@@ -119,7 +119,7 @@ brew --stop</pre><p hidden>secret</p><script>alert(1)</script></main>
 // refusal parses a file that must be refused, and returns the sentence.
 func refusal(t *testing.T, p *extract.Parsers, name, mime string, content []byte) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	_, err := p.Parse(ctx, name, mime, bytes.NewReader(content), int64(len(content)))
 	if !errors.Is(err, fault.Invalid) {

@@ -104,7 +104,7 @@ func TestAStoppedReadingEndsInTheMiddleOfAPage(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it ended with %v", err)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it went on for %v", took)
 	}
 	if _, err := p.Parse(t.Context(), "warm.pdf", "", bytes.NewReader(warm), int64(len(warm))); err != nil {
