@@ -76,7 +76,7 @@ test('a line that drops in the middle loses and doubles nothing', async ({ page 
     });
     line.server.onMessage((message) => {
       line.page.send(message);
-      if (nth < 3 && ++events === 30) void line.page.close({ code: 1011 }).then(() => line.server.close());
+      if (nth < 3 && ++events === 15) void line.page.close({ code: 1011 }).then(() => line.server.close());
     });
   });
   await enter(page);
@@ -98,7 +98,7 @@ test('where the socket does not come back, HTTP reads on', async ({ page }) => {
     let events = 0;
     line.server.onMessage((message) => {
       line.page.send(message);
-      if (++events === 30) void line.page.close({ code: 1011 }).then(() => line.server.close());
+      if (++events === 15) void line.page.close({ code: 1011 }).then(() => line.server.close());
     });
   });
   await enter(page);

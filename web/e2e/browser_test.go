@@ -317,10 +317,9 @@ func (l *lockedLog) end() []byte {
 // start runs the program in a folder and on ports of its own until the test ends.
 func start(t *testing.T, program string, environment []string, h house) *running {
 	t.Helper()
-	free := "127.0.0.1:0"
 	p := &running{
 		program: program, folder: t.TempDir(), environment: environment, house: h,
-		said: ready{HTTP: free, Temporal: free, TemporalUI: free},
+		said: ready{HTTP: teststack.Address(t), Temporal: teststack.Address(t), TemporalUI: teststack.Address(t)},
 	}
 	t.Cleanup(func() {
 		if err := p.stop(); err != nil {
