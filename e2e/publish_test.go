@@ -243,7 +243,7 @@ func openPublisher(t *testing.T) *publisher {
 	put := func(path string, v any) object { return object{"op": "add", "path": path, "value": v} }
 	patch("connection/linkedin", put("/authorize_url", n.URL+"/oauth/authorize"), put("/token_url", n.URL+"/oauth/token"), put("/revoke_url", n.URL+"/oauth/revoke"),
 		put("/origins", []string{n.URL}), put("/account/url", n.URL+"/v2/userinfo"), put("/pkce", true))
-	patch("tool/linkedin_post", put("/via/http/url", n.URL+"/rest/posts"), put("/timeout_ms", 30_000), put("/confirm/remember", true))
+	patch("tool/linkedin_post", put("/via/http/url", n.URL+"/rest/posts"), put("/timeout_ms", 10_000), put("/confirm/remember", true))
 	patch("tool/linkedin_read_comments", put("/via/http/url", n.URL+"/rest/socialActions/{post_id}/comments"))
 	patch("tool/linkedin_post_comment", put("/via/http/url", n.URL+"/rest/socialActions/{post_id}/comments"))
 	patch("tool/linkedin_reply_comment", put("/via/http/url", n.URL+"/rest/socialActions/{comment_id}/comments"))
