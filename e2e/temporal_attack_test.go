@@ -108,7 +108,7 @@ func (i *intruder) input() object {
 // execute runs a workflow and gives what it gave.
 func (i *intruder) execute(queue, kind, workflowID string, args ...any) (out object, err error) {
 	i.Helper()
-	ctx, cancel := context.WithTimeout(i.Context(), patience/2)
+	ctx, cancel := context.WithTimeout(i.Context(), patience)
 	defer cancel()
 	r, err := i.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: workflowID, TaskQueue: queue, WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
@@ -167,7 +167,7 @@ func (i *intruder) starts() {
 // step on one of the platform's.
 func theirs(ctx workflow.Context, queue, name string, args []any) (out object, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		TaskQueue: queue, StartToCloseTimeout: time.Minute, ScheduleToStartTimeout: 10 * time.Second,
+		TaskQueue: queue, StartToCloseTimeout: time.Minute, ScheduleToStartTimeout: patience / 2,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
 	})
 	err = workflow.ExecuteActivity(ctx, name, args...).Get(ctx, &out)

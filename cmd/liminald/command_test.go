@@ -126,13 +126,19 @@ func TestDoctorAsksTheTemporalItWasToldOf(t *testing.T) {
 	has(t, text, "failed   Temporal: ", cluster, "check TEMPORAL_ADDRESS")
 }
 
-// unused is an address nobody listens on.
+// unused is an address nobody listens on, nor is given while the test lasts: one end
+// of a connection has it.
 func unused(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Cleanup(func() { _ = l.Close() })
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c.LocalAddr().String()
 }

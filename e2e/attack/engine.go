@@ -158,7 +158,7 @@ func asking(t *trial) (open, *person) {
 	t.must(a.asError())
 	q := open{interrupt: interrupt, run: a.text("run_id")}
 	e := t.engine()
-	found := t.wait(10*time.Second, func() bool {
+	found := t.wait(patience, func() bool {
 		list, err := e.ListWorkflowExecutions(t.ctx, &workflowservice.ListWorkflowExecutionsRequest{
 			Namespace: e.namespace, PageSize: 20, Query: "ExecutionStatus='Running' AND liminal_user='" + p.id + "'",
 		})

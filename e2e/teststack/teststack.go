@@ -10,6 +10,8 @@ package teststack
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"net"
 	"net/url"
 	"strconv"
 	"strings"
@@ -180,6 +182,22 @@ func (g *Stack) Client() client.Client {
 	}
 	g.t.Cleanup(temporal.Close)
 	return temporal
+}
+
+// Address is one of this machine that nobody listens at, for a program that is killed
+// and started again there. Its port is below those that the kernel gives to whoever
+// asks for any, so that nobody else has it meanwhile.
+func Address(t testing.TB) string {
+	t.Helper()
+	for range 100 {
+		at := net.JoinHostPort("127.0.0.1", strconv.Itoa(20_000+rand.IntN(12_000)))
+		if l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", at); err == nil {
+			_ = l.Close() // it only had to be free
+			return at
+		}
+	}
+	t.Fatal("none of a hundred ports between 20000 and 32000 is free")
+	return ""
 }
 
 // Quiet is a Temporal logger that says nothing.

@@ -1,6 +1,7 @@
 package palace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ func (k *kept) shape() string {
 	for _, l := range k.lineages {
 		list = append(list, l)
 	}
-	slices.SortFunc(list, func(a, b Lineage) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.SortFunc(list, func(a, b Lineage) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID)) })
 	out := []string{}
 	for _, l := range list {
 		if n := len(k.timelines[l.ID]); n != l.Length {

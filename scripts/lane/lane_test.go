@@ -16,7 +16,7 @@ import (
 )
 
 // limit bounds one run of a script.
-const limit = 30 * time.Second
+const limit = 2 * time.Minute
 
 // standIns are the programs a machine is played with. apt-get notes what it is
 // asked for in $LOG; a package is a file whose name says what unpacking makes.

@@ -60,7 +60,7 @@ start() {
     # are for tests that run whole programs: each takes one (e2e/teststack).
     "$server" --bind 127.0.0.1 --port "$port" --dir "$dir" --save '' --appendonly "$aof" \
       --daemonize yes --pidfile "$dir/pid" --logfile "$dir/log" --databases 1024 >/dev/null
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do # one that cannot listen says so
       if answers "$port"; then
         echo "$port" >"$dir/port"
         echo "redis://127.0.0.1:$port/0"

@@ -82,9 +82,11 @@ func TestTwoPartsAtATime(t *testing.T) {
 	played := filepath.Join(dir, "make")
 	const parts = `#!/bin/sh
 cd "$(dirname "$0")"
-touch "now.$2"
+until_there() { n=0; while [ ! -e "$1" ] && [ $n -lt 300 ]; do sleep 0.1; n=$((n + 1)); done; }
+[ "$2" = long ] || until_there now.long
+touch "now.$2" "began.$2"
 ls now.* | wc -l >>beside
-case $2 in long) sleep 0.6 ;; *) sleep 0.2 ;; esac
+if [ "$2" = long ]; then until_there began.c; else sleep 0.2; fi
 rm "now.$2"
 `
 	if err := os.WriteFile(played, []byte(parts), 0o700); err != nil {

@@ -39,7 +39,7 @@ async function arrive(page: Page): Promise<void> {
   await enter(page);
   await upload(page, 'travel-policy.md', travel);
   await upload(page, 'remote-policy.md', remote);
-  await expect(page.getByText(/^Ready/)).toHaveCount(2, { timeout: 20_000 });
+  await expect(page.getByText(/^Ready/)).toHaveCount(2);
   await page.getByLabel('Workflow', { exact: true }).selectOption({ label: 'Document assistant' });
 }
 
@@ -80,7 +80,7 @@ test('two documents are compared, each quote opens its passage, and the choice h
   await expect(chooser.locator('option')).toHaveText(['Automatic', 'Notes', 'Paliadin', 'Document assistant', 'Another, by id or name…']);
   await upload(page, 'travel-policy.md', travel);
   await upload(page, 'remote-policy.md', remote);
-  await expect(page.getByText(/^Ready/)).toHaveCount(2, { timeout: 20_000 });
+  await expect(page.getByText(/^Ready/)).toHaveCount(2);
   await chooser.selectOption({ label: 'Document assistant' });
   await say(page, 'Compare the travel policy and the remote work policy on approval and deadlines');
   const turn = await answered(page);

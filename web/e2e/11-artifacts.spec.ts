@@ -74,7 +74,7 @@ test('artifacts are listed, narrowed by type and visibility, and sorted by every
   expect(up).toEqual(up.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })));
   await head.getByRole('button').click();
   await expect(head).toHaveAttribute('aria-sort', 'descending');
-  expect(await names(page).allInnerTexts()).toEqual(up.toReversed());
+  await expect.poll(() => names(page).allInnerTexts()).toEqual(up.toReversed());
   for (const name of ['Type', 'Visibility', 'Version', 'Updated']) {
     const column = table(page).getByRole('columnheader', { name });
     await column.getByRole('button').click();
@@ -301,10 +301,10 @@ test('the largest workflow can be read, zoomed and scrolled, and German has room
   const scale = page.locator('.zoom span');
   const before = await scale.innerText();
   await page.getByRole('button', { name: 'Larger' }).click();
-  expect(await scale.innerText()).not.toBe(before);
+  await expect(scale).not.toHaveText(before);
   await page.getByRole('button', { name: 'Whole width' }).click();
   const room = () => page.locator('.drawing').evaluate((box) => box.scrollWidth - box.clientWidth);
-  expect(await room()).toBeLessThanOrEqual(1);
+  await expect.poll(room).toBeLessThanOrEqual(1);
   await page.locator('.drawing').hover();
   await page.keyboard.down('Control');
   await page.mouse.wheel(0, -400);

@@ -11,12 +11,11 @@ async function open(page: Page, id: number): Promise<void> {
 
 /** Waits until the machines have done their part. */
 async function readyToDecide(page: Page): Promise<void> {
-  await expect(decision(page)).toContainText('waits for a decision', { timeout: 20_000 });
+  await expect(decision(page)).toContainText('waits for a decision', { timeout: 90_000 });
 }
 
 // Requirements: CFG-01, CFG-05, CFG-06, CFG-14, CFG-16
 test('a change is proposed, checked, rehearsed, approved, applied, used, and rolled back', async ({ page, browser }) => {
-  test.setTimeout(90_000);
   await asAdministrator(page);
   const artifact = await publish(page, 'greeting');
   const power = await alsoAs(browser, page, 'power', 'pat');
@@ -153,7 +152,7 @@ test('a patch that fails its checks tells what is wrong and leads to the place',
   const artifact = await publish(page, 'broken');
   const id = await propose(page, artifact, [{ op: 'add', path: '/nodes/0/branches/0', value: { when: "input.message == 'x'", next: 'nowhere' } }], why);
   await open(page, id);
-  await expect(decision(page)).toContainText('It failed its checks', { timeout: 20_000 });
+  await expect(decision(page)).toContainText('It failed its checks', { timeout: 90_000 });
   const failed = page.locator('.checks li[data-state=failed]');
   await expect(failed).toContainText('nowhere');
   await failed.getByRole('button', { name: /^Show \/nodes\/0/ }).click();
@@ -166,7 +165,6 @@ test('a patch that fails its checks tells what is wrong and leads to the place',
 
 // Requirements: CFG-11, CFG-14
 test('what sends half of the runs another way needs two people, and begins with a share', async ({ page, browser }) => {
-  test.setTimeout(90_000);
   await asAdministrator(page);
   const artifact = await publish(page, 'grave');
   const other = await alsoAs(browser, page, 'admin', 'otto');
@@ -205,7 +203,6 @@ test('what sends half of the runs another way needs two people, and begins with 
 
 // Requirements: CFG-14
 test('what the rehearsal warns of is approved by its name, and rehearsed again with other answers', async ({ page, browser }) => {
-  test.setTimeout(60_000);
   await asAdministrator(page);
   const artifact = await publish(page, 'daring');
   const power = await alsoAs(browser, page, 'power', 'petra');
@@ -250,7 +247,7 @@ for (const shape of [
     await expect(page.getByRole('listitem').filter({ hasText: artifact.name })).toBeVisible();
     await accessible(page, 'the list');
     await open(page, id);
-    await expect(decision(page)).toContainText('wartet auf eine Entscheidung', { timeout: 20_000 });
+    await expect(decision(page)).toContainText('wartet auf eine Entscheidung', { timeout: 90_000 });
     await expect(page.locator('.why-not')).toBeVisible();
     expect(await page.evaluate(() => [...document.querySelectorAll('html, main')].some((one) => one.scrollWidth > one.clientWidth))).toBe(false);
     await accessible(page, 'a patch');

@@ -7,7 +7,6 @@ const plot = (page: Page, name: string) => page.locator('.plot').filter({ has: p
 
 // Requirements: GRND-38 (turns with median and p90; daily series; tool use and abandonment; usage and cost per person), GRND-40 (turns per working day; tool-use rate; tool calls per turn)
 test('an administrator sees how the place is used, in pictures and in tables', async ({ page, browser }) => {
-  test.setTimeout(60_000);
   await asAdministrator(page);
   await page.goto('/operate');
   await page.getByRole('link', { name: 'Usage' }).click();
@@ -97,7 +96,7 @@ test('who runs the place sees what waits for a decision, and looks at runs in Te
   });
   await page.goto('/operate');
   const row = page.getByRole('list', { name: 'Proposed changes' }).getByRole('listitem').filter({ hasText: artifact.name });
-  await expect(row).toContainText('waits for a decision', { timeout: 20_000 });
+  await expect(row).toContainText('waits for a decision', { timeout: 90_000 });
   await row.getByRole('link').click();
   await expect(page).toHaveURL(new RegExp(`/operate/patches/${id}$`));
 

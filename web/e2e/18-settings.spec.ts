@@ -85,7 +85,7 @@ test('language and theme are chosen in the settings, and hold', async ({ page })
   await expect(page.getByRole('heading', { name: 'Einstellungen', level: 1 })).toBeVisible();
   await page.reload();
   await expect(page.getByRole('heading', { name: 'Einstellungen', level: 1 })).toBeVisible();
-  expect(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).toBe('rgb(19, 23, 24)');
+  await expect.poll(() => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).toBe('rgb(19, 23, 24)');
 });
 
 test('notifications are asked for by a person, and only then', async ({ page }) => {

@@ -66,7 +66,7 @@ test('the address of the command is copied', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto('/docs/me');
   await page.getByRole('button', { name: 'Copy', exact: true }).first().click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`curl "${new URL(page.url()).origin}/v1/auth/me" \\\n  -H "Authorization: Bearer $TOKEN"`);
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(`curl "${new URL(page.url()).origin}/v1/auth/me" \\\n  -H "Authorization: Bearer $TOKEN"`);
 });
 
 test('it is read on a phone, in German, and leads back to the program', async ({ page }) => {

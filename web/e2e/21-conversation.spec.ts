@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { accessible, answered, box, enter, expect, noSockets, say, test, which, workflow } from './stage.ts';
+import { accessible, answered, atRest, box, enter, expect, long, longConversation, noSockets, say, test, which, workflow } from './stage.ts';
 
 const versions = (page: Page) => page.getByRole('group', { name: 'Versions of this message' });
 const said = (page: Page) => page.locator('.said p');
@@ -171,41 +171,11 @@ test('a conversation loads with its shape, an empty one offers beginnings, and w
   await answered(page);
 });
 
-const long = '0197b0aa-0000-7000-8000-00000000000a';
-
-/** A conversation of so many messages, served by the page's stand-in. */
-async function conversation(page: Page, total: number, window?: number): Promise<void> {
-  const text = 'The agreement sets a **notice period** of three months.\n\n| Clause | Period |\n| --- | --- |\n| 7.1 | three months |\n\n- The period begins with receipt.\n';
-  const message = (seq: number) => ({
-    id: `0197b0aa-0000-7000-8000-1${String(seq).padStart(11, '0')}`,
-    role: seq % 2 === 1 ? 'user' : 'assistant',
-    sender: seq % 2 === 1 ? 'user' : 'assistant',
-    content: seq % 2 === 1 ? `Question ${(seq + 1) / 2}` : `${text}\nAnswer ${seq / 2}`,
-    content_struct: null,
-    seq,
-    created_at: '2026-01-01T00:00:00Z',
-    run_id: null,
-    token_count_in: 0,
-    token_count_out: 0,
-    meta: {},
-    versions: null,
-    feedback: null,
-  });
-  await page.route(`**/v1/conversations/${long}/messages?*`, (route) => {
-    const asked = new URL(route.request().url()).searchParams;
-    const end = asked.has('before') ? Number(asked.get('before')) - 1 : total;
-    const start = Math.max(1, end - (window ?? Number(asked.get('limit'))) + 1);
-    const data = Array.from({ length: end - start + 1 }, (_, n) => message(start + n));
-    const thread = { thread_id: long, data, next_cursor: null, earlier_cursor: start > 1 ? String(start) : null, pending_interrupt: null, pending_interrupts: [], active_run: null };
-    return route.fulfill({ json: { status: 'ok', data: thread } });
-  });
-}
-
 // Requirements: UI-29
 test('a long conversation opens at its end, and what came before comes without a jump', async ({ page, watch }) => {
   watch.expected.push(/429/);
   await enter(page);
-  await conversation(page, 1_000);
+  await longConversation(page, 1_000);
   let free: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (free = resolve));
   await page.route('**/messages?before=*', async (route) => {
@@ -227,12 +197,7 @@ test('a long conversation opens at its end, and what came before comes without a
   await known.scrollIntoViewIfNeeded();
   await expect(page.locator('.earlier')).toBeInViewport();
   const place = () => known.evaluate((it) => it.getBoundingClientRect().y);
-  let top = Number.NaN;
-  await expect(async () => {
-    const before = top;
-    top = await place();
-    expect(top).toBe(before); // it has come to rest
-  }).toPass({ intervals: [100] });
+  const top = await atRest(place);
   free();
   await expect.poll(() => turns.first().getAttribute('aria-label')).not.toBe(first);
   await expect(known).toBeInViewport();
@@ -250,28 +215,6 @@ test('a long conversation opens at its end, and what came before comes without a
   broken = false;
   await page.getByRole('button', { name: 'Try again' }).click();
   await expect.poll(() => page.locator('.turn').count()).toBeGreaterThan(count);
-});
-
-// The bounds are for a slow, busy machine.
-test('with a thousand messages loaded, a key is echoed at once', async ({ page }) => {
-  test.setTimeout(60_000);
-  await enter(page);
-  await conversation(page, 1_000, 1_000);
-  await page.goto(`/c/${long}`);
-  await expect(page.getByText('Answer 500', { exact: true })).toBeInViewport({ timeout: 30_000 });
-  expect(await page.locator('.turn').count()).toBe(500);
-  await box(page).click();
-  await page.evaluate(() => {
-    const spans: number[] = [];
-    (window as unknown as { spans: number[] }).spans = spans;
-    document.addEventListener('keydown', (event) => requestAnimationFrame(() => setTimeout(() => spans.push(performance.now() - event.timeStamp))), true);
-  });
-  const text = 'what was said about notice';
-  await page.keyboard.type(text, { delay: 20 });
-  await expect.poll(() => page.evaluate(() => (window as unknown as { spans: number[] }).spans.length)).toBe(text.length);
-  const spans = (await page.evaluate(() => (window as unknown as { spans: number[] }).spans)).toSorted((a, b) => a - b);
-  const median = spans[spans.length >> 1]!;
-  expect(median, `milliseconds from a key to its paint; the longest: ${spans.at(-1)}`).toBeLessThan(150);
 });
 
 for (const shape of [

@@ -69,7 +69,7 @@ const themes = ['light', 'dark'] as const;
 for (const shape of shapes) {
   // Requirements: UI-02 (single column below 640 px)
   test(`every main view is for everybody and looks as it did, light and dark: ${shape.name}`, async ({ page }, info) => {
-    test.setTimeout(240_000);
+    test.setTimeout(500_000);
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await asAdministrator(page);
     const scene = await made(page);

@@ -37,7 +37,6 @@ async function documents(page: Page): Promise<{ path: string; status: string }[]
 //
 // Requirements: FILE-08, FILE-09
 test('a folder is dropped anywhere, and read to its last file without a word in red', async ({ page, watch }) => {
-  test.setTimeout(120_000);
   watch.expected.push(/429/);
   const waits: number[] = [];
   page.on('response', (response) => {
@@ -57,7 +56,7 @@ test('a folder is dropped anywhere, and read to its last file without a word in 
   await expect(tray.locator('li')).toHaveCount(62);
   await accessible(page, 'many files under way');
   await tray.getByRole('button', { name: 'Hide files' }).click();
-  await expect(tray).toContainText('60 files are ready.', { timeout: 100_000 });
+  await expect(tray).toContainText('60 files are ready.', { timeout: 120_000 });
   await expect(tray.locator('[data-phase=failed]')).toHaveCount(0);
 
   expect(waits.length).toBeGreaterThan(0);

@@ -8,7 +8,6 @@ const emailOf = async (page: Page) => (await ask<{ user: { email: string } }>(pa
 
 // Requirements: AUTH-05, AUTH-21
 test('an administrator finds a person, changes what they may, and signs them out', async ({ page, browser }) => {
-  test.setTimeout(90_000);
   await asAdministrator(page);
   const ada = await alsoAs(browser, page, 'user', 'ada');
   const email = await emailOf(ada);

@@ -42,7 +42,7 @@ async function tooLong(page: Page, why: string): Promise<void> {
 
 async function learnNow(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Learn now' }).click();
-  await expect(page.locator('.learn-now')).toContainText(/Done\./, { timeout: 60_000 });
+  await expect(page.locator('.learn-now')).toContainText(/Done\./, { timeout: 120_000 });
 }
 
 /** A picture to look at, where somebody wants one. */
@@ -53,7 +53,7 @@ async function shot(page: Page, name: string): Promise<void> {
 const words = async (page: Page) => (await page.locator('.turn').last().locator('.prose').innerText()).split(/\s+/).length;
 
 test('three notes that answers are too long make the next one shorter, which says why, until it is undone', async ({ page }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(400_000);
   await enter(page);
   await upload(page, 'retention.md', rules);
   await expect(page.getByText(/Ready/)).toBeVisible();
@@ -123,7 +123,6 @@ test('three notes that answers are too long make the next one shorter, which say
 });
 
 test('who wants to be asked decides, and only then it counts', async ({ page }) => {
-  test.setTimeout(120_000);
   await enter(page); // not the first account, so that nobody here is an administrator
   await upload(page, 'retention.md', rules);
   await expect(page.getByText(/Ready/)).toBeVisible();
@@ -134,7 +133,7 @@ test('who wants to be asked decides, and only then it counts', async ({ page }) 
   await expect(unasked).toBeEnabled(); // the server has it
   await learnNow(page);
   const standing = page.locator('.lesson').first().locator('.standing');
-  await expect(standing).toHaveText('Waits for your decision', { timeout: 30_000 });
+  await expect(standing).toHaveText('Waits for your decision', { timeout: 90_000 });
   await accessible(page, 'a lesson that waits');
   await shot(page, 'waits');
   await page.getByRole('link', { name: 'Look at it, and decide' }).click();

@@ -74,7 +74,7 @@ test('a chosen theme holds against the system’s, also after a reload', async (
   await page.getByRole('button', { name: 'Account' }).click();
   await page.getByLabel('Theme').selectOption('dark');
   const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
-  expect(await background()).toBe('rgb(19, 23, 24)');
+  await expect.poll(background).toBe('rgb(19, 23, 24)');
   await page.reload();
-  expect(await background()).toBe('rgb(19, 23, 24)');
+  await expect.poll(background).toBe('rgb(19, 23, 24)');
 });

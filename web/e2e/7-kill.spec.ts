@@ -6,7 +6,7 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answered, box, enter, expect, say, test, which, workflow } from './stage.ts';
+import { answered, box, enter, expect, goOn, holdBack, passing, say, test, which, workflow } from './stage.ts';
 
 const control = process.env['CONTROL'] ?? '';
 
@@ -17,22 +17,24 @@ function kill(): void {
 }
 
 async function isBack(): Promise<void> {
-  await expect.poll(() => existsSync(join(control, 'kill')), { timeout: 60_000 }).toBe(false);
+  await expect.poll(() => existsSync(join(control, 'kill')), { timeout: 120_000 }).toBe(false);
 }
 
 // Requirements: STREAM-29, STREAM-32
 test('killed while it answers, the program comes back and the page reads on by itself', async ({ page, watch }) => {
-  test.setTimeout(120_000);
   watch.expected.push(/Failed to load resource|ERR_CONNECTION|ERR_INCOMPLETE/);
   await enter(page);
-  await say(page, 'Tell me slowly');
+  holdBack();
+  await say(page, 'Tell me bit by bit');
   const prose = page.locator('.prose');
   await expect(prose).toContainText('Sentence 5');
+  const lost = passing(page, 'Connection lost. What was written stays; reconnecting…');
   kill();
-  await expect(page.getByText('Connection lost. What was written stays; reconnecting…')).toBeVisible();
+  await lost;
   await expect(prose).toContainText('Sentence 5');
+  goOn();
   await isBack();
-  await expect(page.locator('.turn-foot')).toBeVisible({ timeout: 60_000 });
+  await expect(page.locator('.turn-foot')).toBeVisible({ timeout: 120_000 });
   const text = await prose.innerText();
   for (let n = 1; n <= 30; n++) expect(text.split(`Sentence ${n} of`)).toHaveLength(2);
   await page.reload();
@@ -44,7 +46,6 @@ const find = { id: 'find', type: 'tool_call', tool: 'rag.search_v1', inputs: { q
 
 // Requirements: INT-16
 test('killed while it waits, the program still knows the question and takes the answer', async ({ page, watch }) => {
-  test.setTimeout(120_000);
   watch.expected.push(/Failed to load resource|ERR_CONNECTION|ERR_INCOMPLETE/);
   await enter(page);
   await workflow(page, 'ambiguous', [find, { ...which, next: 'done' }, { id: 'done', type: 'end', response: 'You said ${vars.choice?}.' }]);

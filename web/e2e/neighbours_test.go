@@ -79,7 +79,7 @@ func postOffice(t *testing.T) (address, folder string) {
 			if err != nil {
 				return
 			}
-			_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+			_ = conn.SetDeadline(time.Now().Add(time.Minute))
 			converse(conn, filepath.Join(folder, fmt.Sprintf("%04d.eml", n)))
 			_ = conn.Close()
 		}

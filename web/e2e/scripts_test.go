@@ -15,10 +15,11 @@ const longAnswer = 100_000
 
 // longModel answers what asks for it "at length" with a hundred thousand
 // characters over some ten seconds, a question "in one block" with as many in a
-// single block of code and a single list, one "briskly" with slowModel's
+// single block of code and a single list, one "briskly" with slowScript's
 // sentences in less than half the time, one "without end" with those and then
-// nothing until it is stopped, and everything else like slowModel.
-func longModel(t *testing.T) []string {
+// nothing until it is stopped, one "bit by bit" with eight of them and the others
+// once the file gate is there, and everything else like slowScript.
+func longModel(t *testing.T, gate string) []string {
 	t.Helper()
 	type step map[string]any
 	stream := func(pieces []string) (steps []step) {
@@ -48,6 +49,7 @@ func longModel(t *testing.T) []string {
 		step{"contains": "in one block", "steps": stream(twoBlocks())},
 		step{"contains": "briskly", "steps": briskly},
 		step{"contains": "without end", "steps": append(slices.Clone(briskly), step{"hang": true})},
+		step{"contains": "bit by bit", "steps": slices.Insert(slices.Clone(briskly), 2*8, any(step{"until": gate}))},
 	}, script.Answers[1:]...)
 	raw, err := json.Marshal(script)
 	if err != nil {

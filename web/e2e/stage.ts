@@ -2,8 +2,9 @@
 // what people do, and a watch that fails the test when the page breaks the
 // content policy or logs an error.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { test as base, expect, type Page } from '@playwright/test';
 
 export { expect };
@@ -80,8 +81,69 @@ export async function say(page: Page, words: string): Promise<void> {
 /** The last turn's answer, once it is complete. */
 export async function answered(page: Page) {
   const turn = page.locator('.turn').last();
-  await expect(turn.locator('.turn-foot')).toBeVisible({ timeout: 20_000 });
+  await expect(turn.locator('.turn-foot')).toBeVisible();
   return turn;
+}
+
+const gate = join(process.env['CONTROL'] ?? '', 'go');
+
+/** Has the model of TestBrowser's long script stop behind the eighth sentence of what it tells "bit by bit", until goOn(). */
+export function holdBack(): void {
+  rmSync(gate, { force: true });
+}
+
+export function goOn(): void {
+  writeFileSync(gate, '');
+}
+
+/**
+ * Words that do not stay. The page itself looks out for them: begun before what
+ * brings them, it sees them though this process stands still meanwhile.
+ */
+export function passing(page: Page, words: string): Promise<unknown> {
+  return page.waitForFunction((those) => document.body.textContent?.includes(those), words);
+}
+
+/** A measure of a page that moves, once it has come to rest. */
+export async function atRest(measure: () => Promise<number>): Promise<number> {
+  let last = Number.NaN;
+  await expect(async () => {
+    const before = last;
+    last = await measure();
+    expect(last).toBe(before);
+  }).toPass({ intervals: [100] });
+  return last;
+}
+
+/** The conversation that longConversation serves. */
+export const long = '0197b0aa-0000-7000-8000-00000000000a';
+
+/** A conversation of so many messages, served by the page's stand-in. */
+export async function longConversation(page: Page, total: number, window?: number): Promise<void> {
+  const text = 'The agreement sets a **notice period** of three months.\n\n| Clause | Period |\n| --- | --- |\n| 7.1 | three months |\n\n- The period begins with receipt.\n';
+  const message = (seq: number) => ({
+    id: `0197b0aa-0000-7000-8000-1${String(seq).padStart(11, '0')}`,
+    role: seq % 2 === 1 ? 'user' : 'assistant',
+    sender: seq % 2 === 1 ? 'user' : 'assistant',
+    content: seq % 2 === 1 ? `Question ${(seq + 1) / 2}` : `${text}\nAnswer ${seq / 2}`,
+    content_struct: null,
+    seq,
+    created_at: '2026-01-01T00:00:00Z',
+    run_id: null,
+    token_count_in: 0,
+    token_count_out: 0,
+    meta: {},
+    versions: null,
+    feedback: null,
+  });
+  await page.route(`**/v1/conversations/${long}/messages?*`, (route) => {
+    const asked = new URL(route.request().url()).searchParams;
+    const end = asked.has('before') ? Number(asked.get('before')) - 1 : total;
+    const start = Math.max(1, end - (window ?? Number(asked.get('limit'))) + 1);
+    const data = Array.from({ length: end - start + 1 }, (_, n) => message(start + n));
+    const thread = { thread_id: long, data, next_cursor: null, earlier_cursor: start > 1 ? String(start) : null, pending_interrupt: null, pending_interrupts: [], active_run: null };
+    return route.fulfill({ json: { status: 'ok', data: thread } });
+  });
 }
 
 export async function upload(page: Page, name: string, text: string): Promise<void> {
@@ -150,8 +212,9 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 /** Runs axe through the debugger, so that the content policy stays as strict as it ships. */
 export async function accessible(page: Page, where: string): Promise<void> {
   await page.evaluate(axeSource);
-  // Colours are measured at rest: a transition half way is nobody's choice.
-  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => (one.effect?.getTiming().iterations === Infinity ? null : one.finished))));
+  // Colours are measured at rest: a transition half way is nobody's choice. One that is
+  // cut short, as where what moved goes away, is at rest too.
+  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => (one.effect?.getTiming().iterations === Infinity ? null : one.finished.catch(() => null)))));
   const violations = await page.evaluate(async () => {
     const { axe } = window as unknown as { axe: { run(root: Document, options: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } };
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];

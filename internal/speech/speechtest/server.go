@@ -145,7 +145,9 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 	s.said = append(s.said, said)
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "audio/mpeg")
-	for range max(20, len(said.Input)) { // at the pace of somebody who speaks
+	// Half a second for each character, so that a sentence is still heard where what
+	// listens stands still; what is said of two hundred is enough of anything.
+	for range 20 * min(len(said.Input), 200) {
 		_, _ = w.Write(silence)
 	}
 }

@@ -29,7 +29,7 @@ describe('the socket of this page', () => {
     vi.stubGlobal('fetch', asked);
     const reached = pageSocket.read('r1', reading().reading);
     nth(0).opens().ends(4401);
-    await vi.waitFor(() => expect(FakeWebSocket.all).toHaveLength(2));
+    await vi.waitFor(() => expect(FakeWebSocket.all).toHaveLength(2), 20_000);
     expect(asked.mock.calls.map(([url]) => url)).toEqual(['/v1/auth/refresh']);
     nth(1).opens().tells({ type: 'auth_ok' });
     await soon();

@@ -14,7 +14,7 @@ it('keeps the latest runs that are over, and all that wait for a person', async 
   kinds.set('waits', 'paused');
   for (const run of ['waits', ...Array.from({ length: 60 }, (_, n) => `r${n}`)]) {
     followRun(run, 'c');
-    await vi.waitFor(() => expect(followerOf(run)?.state.get().phase).not.toBe('working'));
+    await vi.waitFor(() => expect(followerOf(run)?.state.get().phase).not.toBe('working'), 20_000);
     await Promise.resolve();
   }
   expect(['waits', 'r8', 'r9', 'r59'].map((run) => followerOf(run) !== undefined)).toEqual([true, false, true, true]);

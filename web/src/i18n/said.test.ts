@@ -14,7 +14,7 @@ const said = { text: 'The tool {1} took longer than {2}.', values: ['web.fetch_v
 it('says the server’s sentence in German, and its words among the values', async () => {
   expect(told(text, said)).toBe(text);
   setLanguage('de');
-  await vi.waitFor(() => expect(told(text, said)).toBe('Das Werkzeug web.fetch_v1 hat länger als 10s gebraucht.'));
+  await vi.waitFor(() => expect(told(text, said)).toBe('Das Werkzeug web.fetch_v1 hat länger als 10s gebraucht.'), 20_000);
   const spent = { text: 'the run has used up its {1} (timeout_ms): node {2} {3}', values: ['1m0s', 'ask', 'did not finish'] };
   const refused = failureFrom(400, JSON.stringify({ error: { code: 'x', message: 'the run has used up its 1m0s', details: null, said: spent } }));
   expect(sentence(refused)).toBe('Der Lauf hat seine Zeit von 1m0s aufgebraucht (timeout_ms): Der Knoten ask wurde nicht fertig.');

@@ -73,7 +73,7 @@ describe('the decision about a patch', () => {
       place.querySelector('form')!.requestSubmit();
       await new Promise((done) => setTimeout(done, 0));
     });
-    await vi.waitFor(() => expect(place.querySelector('[role=alert]')?.textContent).toBe('Patch 42 is rejected.'));
+    await vi.waitFor(() => expect(place.querySelector('[role=alert]')?.textContent).toBe('Patch 42 is rejected.'), 20_000);
     expect(place.querySelector('dialog')).not.toBeNull();
   });
 });
