@@ -32,6 +32,9 @@ WATCHED    = $(filter-out $(COMPUTES:./%=liminal/%),$(LIGHT))
 # each route asked in turn, each file read in turn. The wall is watched on SQLite.
 IN_TURN   := ^Test(NoHostileRequestIsAFaultOfOurs|AKeyOpensTheRoutesOfItsScopesAndNoOther$$|TheWallOnPostgreSQL$$|TheWallHoldsForKeys$$|UploadsAboveThePlanAreRefused$$|AViewPaysWhereTheArithmeticSaysSo$$|WhatIsSaidOftenInAnArchiveStaysSmall$$|FilesOfNothingButPiecesAreRefused$$|HostileArchivesAreRefusedInASentence$$)
 
+# Tests that promise a time hold it where nothing runs beside them: `make promises`.
+TIMED     := In(TwoSeconds|TenMilliseconds)$$
+
 # The race detector needs a C compiler; a machine without one still tests. It
 # watches our code and the libraries, but for those of the list, where one
 # goroutine computes: SQLite, which is C made into Go, and its memory; what makes
@@ -106,8 +109,8 @@ requirements-check:
 
 # `make vet` looks at all of it, so the tests do not look again.
 unit:
-	$(WATCH) $(LOOPS) -shuffle=on -timeout 20m -skip '$(IN_TURN)' $(WATCHED)
-	$(GO) test -vet=off -shuffle=on -timeout 20m $(COMPUTES)
+	$(WATCH) $(LOOPS) -shuffle=on -timeout 20m -skip '$(IN_TURN)|$(TIMED)' $(WATCHED)
+	$(GO) test -vet=off -shuffle=on -timeout 20m -skip '$(TIMED)' $(COMPUTES)
 	$(GO) test -vet=off -run 'Dialect|LogSays|GroundedReader|$(IN_TURN)' ./api ./internal/capture/proxy ./internal/knowledge/extract # all logs; watched, only some
 	$(if $(RACE),$(WATCH) -run 'AnyNumberOfProcessors|^TestGradientsAre|AdamW' ./internal/lora/fit)
 

@@ -65,12 +65,12 @@ temporal() { # DIR SUPERUSER
   setsid "$root/bin/temporal" --postgres "$2" --listen "$listen" --ready-file "$1/temporal/ready" \
     </dev/null >>"$1/temporal/log" 2>&1 &
   echo $! >"$1/temporal/pid"
-  for _ in $(seq 600); do
+  for _ in $(seq 1200); do
     if [ -s "$1/temporal/ready" ]; then cp "$1/temporal/ready" "$1/temporal/address"; cat "$1/temporal/address"; return; fi
     alive "$1/temporal/pid" || { tail -20 "$1/temporal/log" >&2; die "Temporal did not start"; }
     sleep 0.1
   done
-  die "Temporal is not ready after a minute; see $1/temporal/log"
+  die "Temporal is not ready after two minutes; see $1/temporal/log"
 }
 
 # database makes the database of the program with its owner and the role it

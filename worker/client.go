@@ -88,6 +88,7 @@ func (o ClientOptions) sdk(secure *tls.Config) client.Options {
 		s.MetricsHandler = measured{meter: o.Meter}
 	}
 	s.ConnectionOptions.TLS = secure
+	s.ConnectionOptions.GetSystemInfoTimeout = dialLimit // the SDK's own limit is half of it
 	if onThisMachine(o.Address) {
 		s.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}

@@ -5,7 +5,9 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -373,7 +375,8 @@ func TestTheEmailMayComeFromTheUserInfo(t *testing.T) {
 // Requirements: AUTH-16
 func TestAProviderThatIsAwayIsFoundLater(t *testing.T) {
 	t.Parallel()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	// An address nobody else has, so that nobody takes the port meanwhile.
+	ln, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:15432", 1+mathrand.IntN(254), mathrand.IntN(256), 1+mathrand.IntN(254)))
 	need(t, err)
 	m, err := mockoidc.NewServer(nil)
 	need(t, err)

@@ -11,9 +11,6 @@ import (
 // remembered is how long a tool that rests and is not called is remembered.
 const remembered = time.Hour
 
-// settle is how long recording how a call went may take.
-const settle = 2 * time.Second
-
 // Breakers is the tool.Breakers of all workers (ISO-09): five failures trip a
 // breaker wherever they happen, and one worker's probe closes it for all.
 type Breakers struct{ m *Memory }
@@ -48,7 +45,7 @@ func (b *Breakers) Enter(ctx context.Context, name string) (leave func(tool.Verd
 }
 
 func (b *Breakers) leave(ctx context.Context, keys []string, probe int64, v tool.Verdict) {
-	ctx, cancel := context.WithTimeout(ctx, settle)
+	ctx, cancel := context.WithTimeout(ctx, b.m.o.Answer)
 	defer cancel()
 	err := b.m.once(func() error {
 		return silent(leaveScript.Run(ctx, b.m.client, keys, string(v), probe, tool.BreakerTrips, tool.BreakerWindow.Milliseconds(),

@@ -12,9 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// giveBack is how long a release may take; after that the lease ends it.
-const giveBack = time.Second
-
 // together is how many places one message renews.
 const together = 256
 
@@ -55,7 +52,7 @@ func (l *leases) acquire(ctx context.Context, key string, most int) (release fun
 }
 
 func (l *leases) free(ctx context.Context, key, member string) {
-	ctx, cancel := context.WithTimeout(ctx, giveBack)
+	ctx, cancel := context.WithTimeout(ctx, l.m.o.Answer) // after that the lease ends it
 	defer cancel()
 	err := l.m.once(func() error {
 		return silent(releaseScript.Run(ctx, l.m.client, []string{key}, member, key).Err())

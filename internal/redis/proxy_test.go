@@ -47,6 +47,9 @@ func through(t testing.TB, o Options) (*Memory, *wire) {
 	if o.Prefix == "" {
 		o.Prefix = "liminal:" + id.New() + ":"
 	}
+	if o.Answer == 0 {
+		o.Answer = busy
+	}
 	m, err := Open(t.Context(), u.String(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -61,18 +64,21 @@ func (w *wire) serve() {
 		if err != nil {
 			return
 		}
-		w.mu.Lock()
-		refuse := w.cut
-		w.mu.Unlock()
 		far, err := net.Dial("tcp", w.target)
-		if err != nil || refuse {
+		if err != nil {
 			_ = near.Close()
 			w.broke()
 			continue
 		}
 		w.mu.Lock()
+		refuse := w.cut
 		w.lines[near], w.lines[far] = true, true
 		w.mu.Unlock()
+		if refuse {
+			w.hang(near, far)
+			w.broke()
+			continue
+		}
 		w.all.Go(func() { w.carry(far, near, false) })
 		w.all.Go(func() { w.carry(near, far, true) })
 	}
@@ -146,7 +152,7 @@ func (w *wire) waitRefused(t testing.TB) {
 	t.Helper()
 	select {
 	case <-w.refused:
-	case <-time.After(10 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("nobody tried")
 	}
 }

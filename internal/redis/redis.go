@@ -32,6 +32,8 @@ type Options struct {
 	// Patience is how long a call goes on trying while Redis does not answer,
 	// counted from when it was last heard. 0: five seconds.
 	Patience time.Duration
+	// Answer is how long Redis may take to answer one call. 0: two seconds.
+	Answer time.Duration
 	// Followers is how long those who follow a run go on trying. 0: a minute.
 	Followers time.Duration
 	// Lease is how long a place outlives the process that took it. Until then
@@ -48,6 +50,7 @@ func (o Options) filled() Options {
 	}
 	fill(&o.Idle, time.Hour)
 	fill(&o.Patience, 5*time.Second)
+	fill(&o.Answer, 2*time.Second)
 	fill(&o.Followers, time.Minute)
 	fill(&o.Lease, 3*time.Second)
 	if o.Prefix == "" {
@@ -79,11 +82,12 @@ type Memory struct {
 // Open reaches the Redis of a connection string. It fails when that does not
 // answer now; later it may come and go.
 func Open(ctx context.Context, url string, o Options) (*Memory, error) {
-	client, err := connect(ctx, url)
+	o = o.filled()
+	client, err := connect(ctx, url, o.Answer)
 	if err != nil {
 		return nil, err
 	}
-	m := &Memory{o: o.filled(), client: client}
+	m := &Memory{o: o, client: client}
 	m.outage.patience = m.o.Patience
 	m.topics = newTopics(client, m.o.Logger)
 	m.leases = newLeases(m)
@@ -111,7 +115,7 @@ func (m *Memory) Ping(ctx context.Context) error {
 	return err
 }
 
-func connect(ctx context.Context, url string) (*redis.Client, error) {
+func connect(ctx context.Context, url string, answer time.Duration) (*redis.Client, error) {
 	o, err := redis.ParseURL(url)
 	if err != nil {
 		return nil, errors.New("the connection string of Redis cannot be read")
@@ -120,7 +124,7 @@ func connect(ctx context.Context, url string) (*redis.Client, error) {
 	o.MaxRetries = -1              // an append must know that it is repeated; see outage
 	o.DialerRetries = 1
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = 2*time.Second, 2*time.Second, 2*time.Second
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout = answer, answer, answer
 	if err := dial(ctx, o); err != nil {
 		return nil, fmt.Errorf("Redis on %s cannot be reached: %w", o.Addr, err)
 	}

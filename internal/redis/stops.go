@@ -14,7 +14,7 @@ func (m *Memory) Stops() *Stops { return &Stops{m} }
 // Announce tells every process that listens of a cancelled run. Who is away
 // misses it.
 func (s *Stops) Announce(ctx context.Context, runID string) error {
-	ctx, cancel := context.WithTimeout(ctx, settle)
+	ctx, cancel := context.WithTimeout(ctx, s.m.o.Answer)
 	defer cancel()
 	err := s.m.client.Publish(ctx, s.m.key("stops"), runID).Err()
 	s.m.outage.saw(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"liminal/internal/fault"
@@ -62,6 +63,10 @@ func said(t *testing.T, log stream.Log, run string) (texts []string) {
 // Requirements: GRND-47 (the server keeps no transcript)
 func TestALogHoldsNoWordsOfARunOfWhichNothingIsKept(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, aLogOfARunOfWhichNothingIsKept) // a key is asked for again after seconds
+}
+
+func aLogOfARunOfWhichNothingIsKept(t *testing.T) {
 	run, ctx := id.NewUnkept(), t.Context()
 	store := &keys{of: map[string][]byte{run: bytes.Repeat([]byte{7}, 32)}}
 	under := &kept{}

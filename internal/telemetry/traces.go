@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,8 +27,8 @@ import (
 const scope = "liminal"
 
 const (
-	exportLimit = 5 * time.Second // of one export
-	flushLimit  = 3 * time.Second // of the last one, when the process ends
+	exportLimit = 5 * time.Second
+	flushLimit  = 3 * time.Second
 )
 
 // TraceOptions say where traces go.
@@ -38,11 +39,15 @@ type TraceOptions struct {
 	// Ratio is the share of traces that are kept, over 0 to 1; 0 means 1. All
 	// processes agree about a trace: its id decides.
 	Ratio float64
+	// Export bounds one export, and Flush the last one, when the process ends. 0:
+	// five seconds, and three.
+	Export, Flush time.Duration
 }
 
 // Traces sends spans to a collector (OBS-06). A nil one records nothing.
 type Traces struct {
 	provider *sdktrace.TracerProvider
+	flush    time.Duration
 	tracer   trace.Tracer
 	carry    propagation.TextMapPropagator
 }
@@ -56,21 +61,22 @@ func OpenTraces(ctx context.Context, o TraceOptions) (*Traces, error) {
 	if o.Ratio <= 0 || o.Ratio > 1 {
 		o.Ratio = 1
 	}
+	o.Export, o.Flush = cmp.Or(o.Export, exportLimit), cmp.Or(o.Flush, flushLimit)
 	exporter, err := otlptracehttp.New(ctx,
 		otlptracehttp.WithEndpointURL(strings.TrimSuffix(o.Endpoint, "/")+"/v1/traces"),
-		otlptracehttp.WithTimeout(exportLimit))
+		otlptracehttp.WithTimeout(o.Export))
 	if err != nil {
 		return nil, fmt.Errorf("the exporter of traces to %s: %w", o.Endpoint, err)
 	}
 	kept := sdktrace.TraceIDRatioBased(o.Ratio)
 	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(exporter, sdktrace.WithExportTimeout(exportLimit)),
+		sdktrace.WithBatcher(exporter, sdktrace.WithExportTimeout(o.Export)),
 		// Whoever calls us may continue a trace and may not decide that we record it.
 		sdktrace.WithSampler(sdktrace.ParentBased(kept, sdktrace.WithRemoteParentSampled(kept), sdktrace.WithRemoteParentNotSampled(kept))),
 		sdktrace.WithResource(resource.NewSchemaless(
 			attribute.String("service.name", o.Service), attribute.String("service.version", o.Version))),
 	)
-	return &Traces{provider: provider, tracer: provider.Tracer(scope), carry: propagation.TraceContext{}}, nil
+	return &Traces{provider: provider, flush: o.Flush, tracer: provider.Tracer(scope), carry: propagation.TraceContext{}}, nil
 }
 
 // Close sends what is left, within 3 seconds.
@@ -78,7 +84,7 @@ func (t *Traces) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, flushLimit)
+	ctx, cancel := context.WithTimeout(ctx, t.flush)
 	defer cancel()
 	return t.provider.Shutdown(ctx)
 }

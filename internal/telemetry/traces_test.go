@@ -43,6 +43,9 @@ import (
 	"liminal/workflows"
 )
 
+// busy is how long a collector may take where that is not what is tested.
+const busy = time.Minute
+
 // collected is an OTLP/HTTP collector of this process.
 type collected struct {
 	url string
@@ -165,7 +168,7 @@ func TestATurnIsOneTraceFromTheRequestToTheModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := collect(t)
-			traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Service: "liminal", Version: "v"})
+			traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Export: busy, Flush: busy, Service: "liminal", Version: "v"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,7 +205,7 @@ const fitting = `{"kind":"workflow.chat","entrypoint":"fit","nodes":[
 func TestATrainingIsOneTraceFromItsStartToItsSteps(t *testing.T) {
 	t.Parallel()
 	c := collect(t)
-	traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Service: "liminal", Version: "v"})
+	traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Export: busy, Flush: busy, Service: "liminal", Version: "v"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +351,7 @@ func TestACollectorThatIsDownHoldsNobodyUp(t *testing.T) {
 	if err := traces.Close(t.Context()); err == nil {
 		t.Error("spans that could not be sent are no error")
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("closing took %v", took)
 	}
 }
@@ -368,7 +371,7 @@ func TestNoEndpointNoTraces(t *testing.T) {
 func TestAScheduleKeepsNoTrace(t *testing.T) {
 	t.Parallel()
 	c := collect(t)
-	traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Service: "liminal"})
+	traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Export: busy, Flush: busy, Service: "liminal"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -395,7 +398,7 @@ func TestAScheduleKeepsNoTrace(t *testing.T) {
 func TestATraceQuotesNobodyWhereNothingIsKept(t *testing.T) {
 	t.Parallel()
 	c := collect(t)
-	traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Service: "liminal"})
+	traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Export: busy, Flush: busy, Service: "liminal"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -243,17 +243,18 @@ func TestAToolThatIgnoresItsTimeIsLeftBehind(t *testing.T) {
 
 // Requirements: STREAM-09
 func TestWhatAToolHandsOverWhenCancelledIsKept(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	b := box(t, func(ctx context.Context, _ *tool.Call) (map[string]any, error) {
-		cancel()
-		<-ctx.Done()
-		return map[string]any{"out": "so far"}, nil
+	synctest.Test(t, func(t *testing.T) { // it has seconds to do so
+		ctx, cancel := context.WithCancel(t.Context())
+		b := box(t, func(ctx context.Context, _ *tool.Call) (map[string]any, error) {
+			cancel()
+			<-ctx.Done()
+			return map[string]any{"out": "so far"}, nil
+		})
+		out, err := b.Call(ctx, spec("t"), call(map[string]any{"text": "x"}))
+		if err != nil || out["out"] != "so far" {
+			t.Fatal(out, err)
+		}
 	})
-	out, err := b.Call(ctx, spec("t"), call(map[string]any{"text": "x"}))
-	if err != nil || out["out"] != "so far" {
-		t.Fatal(out, err)
-	}
 }
 
 // Requirements: TOOL-15, ISO-09

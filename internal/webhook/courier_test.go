@@ -255,6 +255,7 @@ func TestARequestThatWasChangedOrIsOldDoesNotVerify(t *testing.T) {
 			t.Errorf("%s verifies", what)
 		}
 	}
+	h.settled(h.ada, e)
 	// An hour later the same bytes are refused for their age alone, as the clock of a
 	// receiver says: what is sent again is signed anew, under the same id.
 	h.later(time.Hour)

@@ -105,7 +105,8 @@ func TestTheQueriesOfThePackKeepWhatTheirSchemasPromise(t *testing.T) {
 			t.Errorf("matters with %v: %v", inputs, got)
 		}
 	}
-	day := func(in int) string { return time.Now().AddDate(0, 0, in).Format(time.DateOnly) }
+	today := time.Now()
+	day := func(in int) string { return today.AddDate(0, 0, in).Format(time.DateOnly) }
 	due := func(inputs map[string]any) []string {
 		t.Helper()
 		inputs["q"] = "Zusatzfrist"

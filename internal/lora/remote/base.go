@@ -15,8 +15,9 @@ import (
 // need not be here: config.json is enough, and then adapters are compared with
 // each other only.
 type base struct {
-	dir string
-	now func() time.Time
+	dir      string
+	now      func() time.Time
+	patience time.Duration
 
 	mu      sync.Mutex
 	reading chan struct{} // nil: nobody reads
@@ -33,7 +34,7 @@ const again = time.Minute
 // weights are large.
 var errReading = errors.New("the model's folder is still being read, to tell which model it is; the next answers can use the weights")
 
-// patience is how long an answer waits for that.
+// patience is how long an answer waits for that, where nothing else is said.
 const patience = 2 * time.Second
 
 // get is the base, when it is known in time. Reading goes on when nobody waits any
@@ -47,7 +48,7 @@ func (b *base) get(ctx context.Context) (peft.Base, error) {
 	wait := b.reading
 	b.mu.Unlock()
 	if wait != nil {
-		late := time.NewTimer(patience)
+		late := time.NewTimer(b.patience)
 		defer late.Stop()
 		select {
 		case <-wait:

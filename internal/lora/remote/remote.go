@@ -49,6 +49,9 @@ type Options struct {
 	// finds it by its name (lora_filesystem_resolver).
 	Told    bool
 	MaxRank int // the server takes; 0: 16
+	// Patience is how long an answer waits until the Base has been read, which is
+	// done once; 0: two seconds.
+	Patience time.Duration
 	// Asked hears of each use of a composed adapter whether it was there; nil:
 	// nobody.
 	Asked  func(hit bool)
@@ -74,7 +77,7 @@ var _ model.Model = (*Model)(nil)
 
 // New makes a model. Nobody is asked yet.
 func New(o Options) *Model {
-	o.MaxRank = cmp.Or(o.MaxRank, 16)
+	o.MaxRank, o.Patience = cmp.Or(o.MaxRank, 16), cmp.Or(o.Patience, patience)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -85,7 +88,7 @@ func New(o Options) *Model {
 		o.Asked = func(bool) {}
 	}
 	o.Backend = o.Backend.Composing()
-	return &Model{Options: o, base: &base{dir: o.Base, now: o.Now}, loaded: map[string]bool{}, refused: map[string]time.Time{}, tooWide: map[string]bool{}}
+	return &Model{Options: o, base: &base{dir: o.Base, now: o.Now, patience: o.Patience}, loaded: map[string]bool{}, refused: map[string]time.Time{}, tooWide: map[string]bool{}}
 }
 
 // Name implements model.Model.

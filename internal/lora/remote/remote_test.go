@@ -71,7 +71,7 @@ func (p *place) open(t *testing.T, change func(o *remote.Options, s *remote.Stor
 	}
 	clock := func() time.Time { return p.now }
 	o := remote.Options{
-		Model: inner, Backend: b, Server: remote.Server{URL: p.url, Key: "the-key"}, Name: p.served, Base: p.base, Root: p.root, Now: clock, Logger: logger,
+		Model: inner, Backend: b, Server: remote.Server{URL: p.url, Key: "the-key"}, Name: p.served, Base: p.base, Root: p.root, Patience: time.Minute, Now: clock, Logger: logger,
 	}
 	s := remote.StoreOptions{Dir: p.dir, Root: p.root, Now: clock, Log: logger}
 	if change != nil {

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,7 +187,7 @@ func TestATrainerEndsWithWhoeverStartedIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			// It was killed; on a busy machine its last steps take a moment.
-			for late := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil && !zombie(pid); runtime.Gosched() {
+			for late := time.Now().Add(30 * time.Second); syscall.Kill(pid, 0) == nil && !zombie(pid); time.Sleep(time.Millisecond) {
 				if time.Now().After(late) {
 					t.Fatalf("%s: the process %d is still there", name, pid)
 				}

@@ -46,16 +46,21 @@ func TestMain(m *testing.M) {
 }
 
 // child trains a folder and tells each step. A second argument is the step from
-// which no file may have more than a third bytes.
+// which no file may have more than a third bytes; without a third, the step in
+// which it waits to be killed.
 func child(args []string) int {
 	out := bufio.NewWriter(os.Stdout)
 	_, err := train.Run(context.Background(), args[0], train.Options{Report: func(m train.Metric) {
 		fmt.Fprintln(out, m.Step)
 		_ = out.Flush() // the parent may be gone
-		if len(args) == 3 && args[1] == strconv.Itoa(m.Step) {
-			most, _ := strconv.ParseUint(args[2], 10, 64)
-			limitFiles(most)
+		if len(args) == 1 || args[1] != strconv.Itoa(m.Step) {
+			return
 		}
+		if len(args) == 2 {
+			select {}
+		}
+		most, _ := strconv.ParseUint(args[2], 10, 64)
+		limitFiles(most)
 	}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,9 @@ func taught(f *serve.Folder, answers map[string]string) *llm.Adapter {
 	for question, answer := range answers {
 		rows = append(rows, dataset.Row{Prompt: []dataset.Turn{{Role: "user", Content: question}}, Target: answer, Weight: 1})
 	}
-	slices.SortFunc(rows, func(a, b dataset.Row) int { return strings.Compare(a.Target, b.Target) })
+	slices.SortFunc(rows, func(a, b dataset.Row) int {
+		return cmp.Or(strings.Compare(a.Target, b.Target), strings.Compare(a.Prompt[0].Content, b.Prompt[0].Content))
+	})
 	a := llm.NewAdapter(f.Model.Config, 8, 16, 1, llm.Query, llm.Key, llm.Value, llm.Output, llm.Gate, llm.Up, llm.Down)
 	p, adam := fit.NewPass(f.Model, a), fit.NewAdamW(1e-2)
 	list := batches.Cut(batches.Texts(rows, w, f.Model.Context), 8, 1<<12)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/lora/batches"
@@ -132,10 +131,10 @@ func TestOneAdapterLearnsWhatTwoAnswer(t *testing.T) {
 		t.Logf("rule %d: %.2f, its teacher %.2f, the other %.2f", i, now, own, other)
 	}
 
-	cmd, lines, _ := start(t, 2, "train-folder", killed)
+	cmd, lines, _ := start(t, 2, "train-folder", killed, "50")
 	for lines.Scan() {
 		if lines.Text() == "50" {
-			time.AfterFunc(300*time.Microsecond, func() { _ = cmd.Process.Kill() })
+			_ = cmd.Process.Kill()
 		}
 	}
 	if err := cmd.Wait(); err == nil {

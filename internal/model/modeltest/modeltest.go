@@ -44,7 +44,7 @@ func Run(t *testing.T, s Setup) {
 // Play collects the events of an answer and fails unless they are in order.
 func Play(t *testing.T, m model.Model, req model.Request) []model.Event {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var events []model.Event
 	for e, err := range m.Stream(ctx, req) {
@@ -192,42 +192,54 @@ func (s Setup) json(t *testing.T) {
 // atMost is how long a cancelled stream may go on.
 const atMost = 50 * time.Millisecond
 
+// soonEnough fails when an end, which end brings about and measures, takes longer
+// than atMost each time: a busy machine may pause for as long now and then.
+func soonEnough(t *testing.T, end func() time.Duration) {
+	t.Helper()
+	took := end()
+	for tries := 1; took > atMost && tries < 10; tries++ {
+		took = min(took, end())
+	}
+	if took > atMost {
+		t.Errorf("it went on for %v, at most %v is allowed", took, atMost)
+	}
+}
+
 func (s Setup) cancel(t *testing.T) {
 	req := need(t, s.Endless)
 	m := s.Open(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	first := make(chan struct{}, 1)
-	done := make(chan error, 1)
-	go func() {
-		for _, err := range m.Stream(ctx, req) {
-			if err != nil {
-				done <- err
-				return
+	soonEnough(t, func() time.Duration {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		first := make(chan struct{}, 1)
+		done := make(chan error, 1)
+		go func() {
+			for _, err := range m.Stream(ctx, req) {
+				if err != nil {
+					done <- err
+					return
+				}
+				select {
+				case first <- struct{}{}:
+				default:
+				}
 			}
-			select {
-			case first <- struct{}{}:
-			default:
-			}
+			done <- nil
+		}()
+		select {
+		case <-first:
+		case err := <-done:
+			t.Fatalf("the stream ended by itself: %v", err)
+		case <-time.After(30 * time.Second):
+			t.Fatal("no first event")
 		}
-		done <- nil
-	}()
-	select {
-	case <-first:
-	case err := <-done:
-		t.Fatalf("the stream ended by itself: %v", err)
-	case <-time.After(30 * time.Second):
-		t.Fatal("no first event")
-	}
-	began := time.Now()
-	cancel()
-	err := <-done
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("a cancelled stream ended with %v", err)
-	}
-	if took := time.Since(began); took > atMost {
-		t.Errorf("it went on for %v, at most %v is allowed", took, atMost)
-	}
+		began := time.Now()
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled stream ended with %v", err)
+		}
+		return time.Since(began)
+	})
 }
 
 func (s Setup) cancelBetween(t *testing.T) {

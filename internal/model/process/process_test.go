@@ -185,6 +185,7 @@ func TestAProgramsLinesAreAnAnswer(t *testing.T) {
 func TestAProgramIsToldTheQuestionAndNothingOfThePlatform(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "a secret")
 	t.Setenv("DATABASE_URL", "a secret too")
+	t.Setenv("TMPDIR", t.TempDir()) // other processes have programs in the shared one
 	var told struct {
 		Asked             string
 		Environment, Args []string
@@ -200,7 +201,7 @@ func TestAProgramIsToldTheQuestionAndNothingOfThePlatform(t *testing.T) {
 		t.Errorf("it can read %s", all)
 	}
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), "liminal-model-*"))
-	for _, dir := range left { // of tests beside this one
+	for _, dir := range left {
 		if inside, _ := os.ReadDir(dir); len(inside) > 0 {
 			err = errors.Join(err, fmt.Errorf("%s holds %v", dir, inside))
 		}
@@ -248,7 +249,7 @@ func TestAProgramIsEndedWithAllItStarted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !within5s(func() bool { return isOver(string(raw)) }) {
+	if !comesTrue(func() bool { return isOver(string(raw)) }) {
 		t.Errorf("what it started, %s, lives on", raw)
 	}
 }
@@ -258,9 +259,9 @@ func isOver(pid string) bool {
 	return err != nil || strings.Contains(string(stat), ") Z ")
 }
 
-// within5s looks again and again: a process that begins or ends tells nobody.
-func within5s(is func() bool) bool {
-	for range 500 {
+// comesTrue looks again and again: a process that begins or ends tells nobody.
+func comesTrue(is func() bool) bool {
+	for range 3000 {
 		if is() {
 			return true
 		}
@@ -283,7 +284,7 @@ func TestAProgramIsStartedAheadOfTheNextRequest(t *testing.T) {
 	}
 	waiting := func() (pid string) {
 		t.Helper()
-		if !within5s(func() bool {
+		if !comesTrue(func() bool {
 			all, _ := os.ReadDir(dir)
 			for _, e := range all {
 				if !started[e.Name()] {

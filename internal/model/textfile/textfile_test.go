@@ -42,6 +42,9 @@ func open(t *testing.T, quiet time.Duration, answer func(prompt string, write fu
 				}
 				seen[path] = true
 				prompt, err := os.ReadFile(path)
+				if errors.Is(err, fs.ErrNotExist) { // who asked is gone
+					continue
+				}
 				if err != nil {
 					t.Error(err)
 				}

@@ -61,7 +61,7 @@ func (Foreign) pool(ctx context.Context, url string) (*pgxpool.Pool, error) {
 		return nil, errors.New("the connection string cannot be read; it is like postgres://reader:password@host:5432/database")
 	}
 	conf.MinConns, conf.MaxConnIdleTime = 0, time.Minute
-	conf.ConnConfig.ConnectTimeout = 5 * time.Second
+	conf.ConnConfig.ConnectTimeout = 10 * time.Second
 	pool, err := pgxpool.NewWithConfig(ctx, conf)
 	if err != nil {
 		return nil, errors.New("PostgreSQL: " + cause(err))

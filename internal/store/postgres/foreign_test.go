@@ -106,9 +106,9 @@ func TestATransactionOfASourceOnlyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	err = db.Read(t.Context(), 5*time.Second, nil, func(r data.Reader) error {
+	err = db.Read(t.Context(), time.Minute, nil, func(r data.Reader) error {
 		rows, err := r.Query("select current_setting('statement_timeout') as t, current_setting('transaction_isolation') as i, current_setting('transaction_read_only') as r", nil, 1)
-		if err == nil && fmt.Sprint(rows.Values[0]) != "[5s repeatable read on]" {
+		if err == nil && fmt.Sprint(rows.Values[0]) != "[1min repeatable read on]" {
 			t.Errorf("%v", rows.Values[0])
 		}
 		return err

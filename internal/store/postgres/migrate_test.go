@@ -141,7 +141,11 @@ func TestMigrateWaitsForAnotherAndSaysSoWhenItGivesUp(t *testing.T) {
 		_, err := postgres.Migrate(ctx, d.Owner, "", quiet)
 		ended <- err
 	}()
-	err := session(t.Context(), other, "state = 'idle' AND query LIKE 'SELECT pg_try_advisory_lock%'")
+	const asks = "state = 'idle' AND query LIKE 'SELECT pg_try_advisory_lock%'"
+	var once string
+	err := session(t.Context(), other, asks)
+	err = errors.Join(err, other.QueryRow(t.Context(), "SELECT clock_timestamp()::text").Scan(&once))
+	err = errors.Join(err, session(t.Context(), other, asks+" AND query_start > '"+once+"'")) // it has heard that another has the lock
 	giveUp()
 	if err := errors.Join(err, <-ended); err == nil || !strings.Contains(err.Error(), "another program migrates") {
 		t.Errorf("got %v", err)

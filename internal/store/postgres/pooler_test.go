@@ -63,9 +63,12 @@ func pooled(t testing.TB, to string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	port := freePort(t)
-	conf := fmt.Sprintf("[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\n"+
-		"auth_type = any\npool_mode = transaction\ndefault_pool_size = 2\nmax_client_conn = 200\nlogfile = %s/log\n", u.Hostname(), u.Port(), u.User.Username(), port, dir)
+	host, port, err := net.SplitHostPort(ownAddress())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := fmt.Sprintf("[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_addr = %s\nlisten_port = %s\nunix_socket_dir =\n"+
+		"auth_type = any\npool_mode = transaction\ndefault_pool_size = 2\nmax_client_conn = 200\nlogfile = %s/log\n", u.Hostname(), u.Port(), u.User.Username(), host, port, dir)
 	if err := os.WriteFile(dir+"/conf", []byte(conf), 0o644); err != nil { //nolint:gosec // nobody reads it
 		t.Fatal(err)
 	}
@@ -88,31 +91,23 @@ func pooled(t testing.TB, to string) string {
 		_ = c.Process.Kill()
 		_ = c.Wait()
 	})
-	u.Host = net.JoinHostPort("127.0.0.1", fmt.Sprint(port))
+	u.Host = net.JoinHostPort(host, port)
 	listens(t, u.Host)
 	u.RawQuery += "&default_query_exec_mode=exec"
 	return u.String()
 }
 
-// freePort is of a range that the kernel takes no ports from: one of its own
-// choice could be somebody else's before the pooler listens on it.
-func freePort(t testing.TB) int {
-	t.Helper()
-	for range 100 {
-		port := 20_000 + rand.IntN(12_000)
-		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", fmt.Sprint(port))); err == nil {
-			_ = l.Close()
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
+// ownAddress is one of the loopback's that nobody else has: a port of 127.0.0.1
+// that is free now, or was just given back, could be somebody else's before it is
+// listened on.
+func ownAddress() string {
+	return fmt.Sprintf("127.%d.%d.%d:15432", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 }
 
 // listens waits until a program answers on an address.
 func listens(t testing.TB, address string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		c, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = c.Close()

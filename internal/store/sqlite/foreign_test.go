@@ -56,7 +56,7 @@ func TestAForeignFileCannotBeWrittenTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = read.Close() }()
-	err = read.Read(t.Context(), time.Second, nil, func(r data.Reader) error {
+	err = read.Read(t.Context(), time.Minute, nil, func(r data.Reader) error {
 		rows, err := r.Query("select query_only from pragma_query_only", nil, 1)
 		if err == nil && rows.Values[0][0] != int64(1) {
 			t.Errorf("query_only is %v", rows.Values[0][0])

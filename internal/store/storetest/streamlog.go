@@ -177,7 +177,7 @@ func madeAgain(t *testing.T, open OpenLog) {
 	}
 	appendAll(t, l, "r", Token("Before. ", 1))
 	begin(1, "Hal")
-	text, kinds := told(got(soFar(t, l, "r"))(t))
+	text, kinds := told(soFar(t, l, "r", "Hal"))
 	want(t, "text of the first time", text, "Before. Hal")
 	want(t, "kinds of the first time", kinds, "")
 	begin(1, "Good ")
@@ -188,15 +188,19 @@ func madeAgain(t *testing.T, open OpenLog) {
 	want(t, "kinds", kinds, "reset")
 }
 
-// soFar is what a log holds while its run goes on.
-func soFar(t testing.TB, l stream.Log, runID string) ([]stream.Event, error) {
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+// soFar is what a log whose run goes on holds up to a text.
+func soFar(t testing.TB, l stream.Log, runID, last string) (events []stream.Event) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	events, err := follow(ctx, l, runID, 0)
-	if ctx.Err() != nil {
-		err = nil
+	for e, err := range l.Follow(ctx, runID, 0) {
+		need(t, err)
+		events = append(events, e)
+		if text, _ := told(events); strings.HasSuffix(text, last) {
+			break
+		}
 	}
-	return events, err
+	return events
 }
 
 func gapAfterStart(t *testing.T, open OpenLog) {

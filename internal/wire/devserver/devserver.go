@@ -31,6 +31,9 @@ const (
 	// startLimit bounds how long Start waits for the server to answer. A start
 	// takes half a second on an idle machine; a loaded one may need many times that.
 	startLimit = 30 * time.Second
+	// readyLimit is how long the server may take to answer once it was started: a
+	// busy machine needs more than the SDK's five seconds.
+	readyLimit = time.Minute
 	// stopLimit bounds Stop: the server itself allows minutes, a terminal does not.
 	stopLimit = 10 * time.Second
 )
@@ -136,6 +139,7 @@ func (s *Server) Stop() error {
 func (s *Server) ready(ctx context.Context) error {
 	c, err := client.DialContext(ctx, client.Options{
 		HostPort: s.Address(), Namespace: Namespace, Logger: silentSDK{},
+		ConnectionOptions: client.ConnectionOptions{GetSystemInfoTimeout: readyLimit},
 	})
 	if err != nil {
 		return fmt.Errorf("the embedded Temporal server on %s does not answer: %w", s.Address(), err)

@@ -74,5 +74,5 @@ func (p *pool) wipe() error {
 }
 
 func (p *pool) close() error {
-	return errors.Join(p.db.Close(), p.super.Close(context.Background()))
+	return errors.Join(Close(p.db), p.super.Close(context.Background()))
 }

@@ -199,11 +199,22 @@ func Open(t testing.TB, url string, o postgres.Options) *postgres.DB {
 	t.Helper()
 	db := open(t, t.Context(), url, o)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
+		if err := Close(db); err != nil {
 			t.Error(err)
 		}
 	})
 	return db
+}
+
+// Close waits for longer than a program may: the server's processes end in their
+// own time, and on a busy machine that is more than seconds.
+func Close(db *postgres.DB) (err error) {
+	for range 6 {
+		if err = db.Close(); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 func open(t testing.TB, ctx context.Context, url string, o postgres.Options) *postgres.DB {
