@@ -78,7 +78,7 @@ function None({ state }: { state: NoteState }) {
   return (
     <>
       {!captured && <Empty />}
-      <section className="panel palace-empty">
+      <section className="panel palace-empty none-waits">
         <p>{noted.noneWaits}</p>
         <Proposing />
       </section>
