@@ -161,7 +161,14 @@ func (s *server) palaceClassifications(ctx context.Context, in *palaceClassifica
 }
 
 // PalaceNote is what a model proposes to keep of a history that has ended.
-type PalaceNote struct{ palace.Note }
+type PalaceNote struct {
+	palace.Note
+	Sources []PalaceBlock `json:"sources" doc:"the blocks that it is drawn from, as they are now"`
+}
+
+func palaceNote(n palace.Note) PalaceNote {
+	return PalaceNote{n, each(n.Sources, func(b palace.Block) PalaceBlock { return PalaceBlock{b} })}
+}
 
 type palaceNotesInput struct {
 	Paged
@@ -171,15 +178,15 @@ type palaceNotesInput struct {
 
 func (s *server) palaceNotes(ctx context.Context, in *palaceNotesInput) (Page[PalaceNote], error) {
 	list, next, err := s.Palace.PalaceNotes(ctx, viewerOf(ctx), palace.NoteFilter{State: in.State, Lineage: in.Lineage}, in.Cursor, in.Limit)
-	return page(list, next, func(n palace.Note) PalaceNote { return PalaceNote{n} }), err
+	return page(list, next, palaceNote), err
 }
 
 func (s *server) keepPalaceNote(ctx context.Context, in *ByID) (PalaceNote, error) {
 	n, err := s.Palace.KeepNote(ctx, viewerOf(ctx), in.ID, true)
-	return PalaceNote{n}, err
+	return palaceNote(n), err
 }
 
 func (s *server) dismissPalaceNote(ctx context.Context, in *ByID) (PalaceNote, error) {
 	n, err := s.Palace.KeepNote(ctx, viewerOf(ctx), in.ID, false)
-	return PalaceNote{n}, err
+	return palaceNote(n), err
 }

@@ -149,8 +149,11 @@ func TestAPersonKeepsWhatAModelProposes(t *testing.T) {
 		t.Errorf("a model said %v", said)
 	}
 	note := p.get("/v1/palace/notes?state=proposed").ok()["data"].([]any)[0].(map[string]any)
-	if note["says"] != mark || note["state"] != "proposed" || note["blocks"].([]any)[0] != k.block {
+	if note["says"] != mark || note["state"] != "proposed" || note["blocks"].([]any)[0] != k.block || note["agent_id"] != 1.0 {
 		t.Errorf("a note is %v", note)
+	}
+	if source := note["sources"].([]any)[0].(map[string]any); source["uuid"] != k.block || source["label"] != mark || source["retention_tier"] != "MEDIUM" || source["exchange"] != k.exchange {
+		t.Errorf("a note is drawn from %v", source)
 	}
 	if got := p.get("/v1/palace/blocks/" + k.block).ok(); got["retention_tier"] != "MEDIUM" {
 		t.Errorf("a note that nobody keeps made its block %v", got["retention_tier"])

@@ -27,8 +27,10 @@ const (
 type Note struct {
 	ID        string     `json:"id"`
 	Lineage   string     `json:"lineage"`
+	Agent     int        `json:"agent_id"` // the number of whose history it is
 	Says      string     `json:"says"`
-	Blocks    []string   `json:"blocks"` // that it is drawn from, by their UUIDs
+	Blocks    []string   `json:"blocks"`  // that it is drawn from, by their UUIDs
+	Sources   []Block    `json:"sources"` // the same, as they are now
 	Model     string     `json:"model"`
 	State     NoteState  `json:"state"`
 	MadeAt    time.Time  `json:"made_at"`

@@ -49,6 +49,15 @@ func (r *sealedRecords) PutPalaceNotes(ctx context.Context, v identity.Viewer, l
 	return r.Records.PutPalaceNotes(ctx, v, lineage, list)
 }
 
+// openNote opens what a note and the blocks that it is drawn from say.
+func (s sealer) openNote(n *Note) error {
+	err := s.openText("note/"+n.ID, &n.Says)
+	for i := range n.Sources {
+		err = errors.Join(err, s.openBlock(&n.Sources[i]))
+	}
+	return err
+}
+
 // PalaceNotes implements Keeper.
 func (r *sealedRecords) PalaceNotes(ctx context.Context, v identity.Viewer, f NoteFilter, cursor string, limit int) ([]Note, string, error) {
 	list, next, err := r.Records.PalaceNotes(ctx, v, f, cursor, limit)
@@ -57,7 +66,7 @@ func (r *sealedRecords) PalaceNotes(ctx context.Context, v identity.Viewer, f No
 	}
 	s, err := r.of(ctx, v)
 	for i := range list {
-		err = errors.Join(err, s.openText("note/"+list[i].ID, &list[i].Says))
+		err = errors.Join(err, s.openNote(&list[i]))
 	}
 	return list, next, err
 }
@@ -69,5 +78,5 @@ func (r *sealedRecords) PalaceNote(ctx context.Context, v identity.Viewer, id st
 		return n, err
 	}
 	s, err := r.of(ctx, v)
-	return n, errors.Join(err, s.openText("note/"+n.ID, &n.Says))
+	return n, errors.Join(err, s.openNote(&n))
 }

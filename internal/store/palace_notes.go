@@ -46,23 +46,35 @@ func (s *Store) PutPalaceNotes(ctx context.Context, v identity.Viewer, lineage s
 	})
 }
 
-const noteColumns = `n.id, n.lineage_id, n.says, n.model, n.state, n.made_at, n.decided_at`
+const notesOf = `SELECT n.id, n.lineage_id, a.number, n.says, n.model, n.state, n.made_at, n.decided_at
+	FROM palace_note n JOIN palace_lineage l ON l.id = n.lineage_id JOIN palace_agent a ON a.id = l.agent_id WHERE n.user_id = @user`
 
 func scanNote(scan Scan) (n palace.Note, err error) {
-	err = scan(&n.ID, &n.Lineage, &n.Says, &n.Model, &n.State, when{&n.MadeAt}, momentOf{&n.DecidedAt})
+	err = scan(&n.ID, &n.Lineage, &n.Agent, &n.Says, &n.Model, &n.State, when{&n.MadeAt}, momentOf{&n.DecidedAt})
 	return n, err
 }
 
-// notesWithBlocks are notes with the blocks they name.
-func notesWithBlocks(tx Tx, v identity.Viewer, list []palace.Note) error {
-	for i := range list {
-		blocks, err := all(tx, `SELECT block_id FROM palace_note_block WHERE user_id = @user AND note_id = @id ORDER BY block_id`, Args{"user": v.UserID, "id": list[i].ID}, scanText)
-		if err != nil {
-			return err
-		}
-		list[i].Blocks = append([]string{}, blocks...)
+// notes are those of a condition with the blocks they name.
+func notes(tx Tx, where string, args Args) ([]palace.Note, error) {
+	list, err := all(tx, notesOf+where, args, scanNote)
+	if err != nil || len(list) == 0 {
+		return list, err
 	}
-	return nil
+	at := map[string]*palace.Note{}
+	ids := make([]string, len(list))
+	for i := range list {
+		list[i].Blocks, list[i].Sources = []string{}, []palace.Block{}
+		at[list[i].ID], ids[i] = &list[i], list[i].ID
+	}
+	of := Args{"user": args["user"]}
+	return list, tx.Query(`SELECT k.note_id, `+blockColumns+` FROM palace_note_block k JOIN palace_block b ON b.id = k.block_id WHERE k.user_id = @user AND k.note_id IN `+of.in("note", ids)+` ORDER BY b.id`, of, func(scan Scan) error {
+		var note string
+		b, err := scanBlock(func(into ...any) error { return scan(append([]any{&note}, into...)...) })
+		if n := at[note]; n != nil {
+			n.Blocks, n.Sources = append(n.Blocks, b.UUID), append(n.Sources, b)
+		}
+		return err
+	})
 }
 
 // PalaceNotes implements palace.Keeper. Ids are ordered by time.
@@ -86,10 +98,8 @@ func (s *Store) PalaceNotes(ctx context.Context, v identity.Viewer, f palace.Not
 		where += ` AND n.id < @before`
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
-		if list, err = all(tx, `SELECT `+noteColumns+` FROM palace_note n WHERE n.user_id = @user`+where+` ORDER BY n.id DESC LIMIT @most`, args, scanNote); err != nil {
-			return err
-		}
-		return notesWithBlocks(tx, v, list)
+		list, err = notes(tx, where+` ORDER BY n.id DESC LIMIT @most`, args)
+		return err
 	})
 	list, next = cut(list, size, func(n palace.Note) place { return place{n.MadeAt, n.ID} })
 	return list, next, err
@@ -98,10 +108,7 @@ func (s *Store) PalaceNotes(ctx context.Context, v identity.Viewer, f palace.Not
 // PalaceNote implements palace.Keeper.
 func (s *Store) PalaceNote(ctx context.Context, v identity.Viewer, note string) (n palace.Note, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err := all(tx, `SELECT `+noteColumns+` FROM palace_note n WHERE n.user_id = @user AND n.id = @id`, Args{"user": v.UserID, "id": orNil(id.Canonical(note))}, scanNote)
-		if err == nil {
-			err = notesWithBlocks(tx, v, list)
-		}
+		list, err := notes(tx, ` AND n.id = @id`, Args{"user": v.UserID, "id": orNil(id.Canonical(note))})
 		n, err = only(list, err, "note")
 		return err
 	})

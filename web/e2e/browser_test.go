@@ -97,6 +97,7 @@ func everySpec(t *testing.T, mark string, begin func(t *testing.T, program strin
 			letters = filepath.Join(p.house.data(p.folder), "outbox")
 		}
 		go p.killWhenAsked(t.Context(), filepath.Join(control, "kill"))
+		go p.sweepWhenAsked(t.Context(), filepath.Join(control, "sweep"))
 		play(t, playwright, spec, "BASE_URL="+p.said.HTTP, "CHROMIUM="+browser, "CONTROL="+control, "LETTERS="+letters, "PROGRAM="+program, "DATA="+p.house.data(p.folder),
 			"RESULTS="+filepath.Join("../test-results", filepath.FromSlash(t.Name())))
 	}
@@ -207,7 +208,7 @@ func environment(t *testing.T, spec, control string) (settings []string, letters
 	case "32-palace.spec.ts":
 		backend := httptest.NewServer(&capturetest.Upstream{Command: "echo a-tool-ran"})
 		t.Cleanup(backend.Close)
-		return []string{"PALACE_ADDR=127.0.0.1:0", "PALACE_UPSTREAM=" + backend.URL}, ""
+		return append(notingModel(t), "PALACE_ADDR=127.0.0.1:0", "PALACE_UPSTREAM="+backend.URL), ""
 	case "25-folder.spec.ts":
 		return []string{"LIMINAL_UPLOAD_DOCUMENTS=12"}, "" // so that its folder is told to wait
 	default:

@@ -252,13 +252,15 @@ func palaceNotes(t *testing.T, open Open) {
 	want(t, "is asked again", len(got(p.Notable(t.Context(), p.v))(t)), 0)
 	list, next, err := p.PalaceNotes(t.Context(), p.v, palace.NoteFilter{State: palace.Proposed, Lineage: l.Lineage.ID}, "", 1)
 	need(t, err)
-	want(t, "a page", spaced(len(list), next != "", list[0].Says, len(list[0].Blocks)), "1 true second 1")
+	want(t, "a page", spaced(len(list), next != "", list[0].Says, list[0].Agent, list[0].Blocks), "1 true second 1 ["+l.Blocks[1].UUID+"]")
+	want(t, "what it is drawn from", spaced(len(list[0].Sources), list[0].Sources[0].UUID, list[0].Sources[0].Label), spaced(1, l.Blocks[1].UUID, l.Blocks[1].Label))
 	list, _, err = p.PalaceNotes(t.Context(), p.v, palace.NoteFilter{}, next, 0)
 	need(t, err)
 	want(t, "without the secret", spaced(len(list), strings.Contains(list[0].Says, "sk-ant"), len(list[0].Blocks)), "1 false 2")
 	tier := func() palace.Tier { return got(p.PalaceBlock(t.Context(), p.v, list[0].Blocks[0]))(t).Tier }
 	want(t, "before", tier(), palace.Medium)
-	want(t, "kept", got(p.KeepNote(t.Context(), p.v, list[0].ID, true))(t).State, palace.NoteKept)
+	kept := got(p.KeepNote(t.Context(), p.v, list[0].ID, true))(t)
+	want(t, "kept", spaced(kept.State, kept.Sources[0].Tier, kept.Sources[1].Tier), "kept LONG LONG")
 	want(t, "after", tier(), palace.Long)
 	_, err = p.KeepNote(t.Context(), p.v, list[0].ID, false)
 	wantFault(t, err, fault.Conflict)
@@ -288,6 +290,13 @@ func palaceAnswersSealed(t *testing.T, open Open) {
 		return list[0].Answer
 	}
 	want(t, "opened", answer(p.Library), prose)
+	q := got(p.Question(t.Context(), p.v, p.timeline(1).Lineage.ID))(t)
+	got(p.Note(t.Context(), p.v, q, "qwen3:4b", []palace.Draft{{Says: "Wrens are looked for.", Blocks: q.Window.IDs()[:1]}}))(t)
+	notes, _, err := p.PalaceNotes(t.Context(), p.v, palace.NoteFilter{}, "", 0)
+	need(t, err)
+	note := got(p.PalaceNote(t.Context(), p.v, notes[0].ID))(t)
+	source := got(p.PalaceBlock(t.Context(), p.v, note.Blocks[0]))(t)
+	want(t, "a note opened", spaced(notes[0].Says, notes[0].Sources[0].Label, note.Sources[0].Label), spaced("Wrens are looked for.", source.Label, source.Label))
 	kept, _, err := p.store.PalaceClassified(t.Context(), p.v, "", "", 0)
 	need(t, err)
 	if text := fmt.Sprint(kept); strings.Contains(text, "wren") || strings.Contains(text, "It looked") {

@@ -3209,6 +3209,7 @@ export interface PalaceModelFigures {
 }
 
 export interface PalaceNote {
+  agent_id: number;
   blocks: string[];
   decided_at: string | null;
   id: string;
@@ -3216,6 +3217,8 @@ export interface PalaceNote {
   made_at: string;
   model: string;
   says: string;
+  /** the blocks that it is drawn from, as they are now */
+  sources: PalaceBlock[];
   state: string;
 }
 

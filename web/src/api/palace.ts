@@ -25,6 +25,8 @@ export type Saved = Omit<gen.PalaceSaved, 'exchanges'>;
 
 export type Miss = gen.PalaceMissed;
 export type Event = gen.PalaceEvent;
+export type Note = gen.PalaceNote;
+export type NoteState = 'proposed' | 'kept' | 'dismissed';
 
 export const palaceKeys = {
   all: ['palace'] as const,
@@ -42,6 +44,9 @@ export const palaceKeys = {
   events: (block: string) => ['palace', 'events', block] as const,
   costs: (days: number, agent: string) => ['palace', 'costs', days, agent] as const,
   misses: (agent: string) => ['palace', 'misses', agent] as const,
+  notes: (filter: object) => ['palace', 'notes', filter] as const,
+  waiting: ['palace', 'notes', 'waiting'] as const,
+  policies: ['palace', 'policies'] as const,
 };
 
 /** How often what is looked at is read again; not while nobody sees it. */
@@ -166,6 +171,37 @@ export function useMisses(agent: string) {
   });
 }
 
+/** What models propose to keep, the newest first. It is read again as long as it is short: who looks at more of it reads. */
+export function useNotes(filter: { state?: NoteState; lineage?: string }, enabled = true) {
+  return useInfiniteQuery({
+    queryKey: palaceKeys.notes(filter),
+    queryFn: ({ pageParam, signal }) => ask('palaceNotes', { query: { state: filter.state ?? null, lineage: filter.lineage ?? null, cursor: pageParam, limit: 50 }, signal }),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    enabled,
+    refetchInterval: (query) => ((query.state.data?.pages.length ?? 0) > 1 ? false : live),
+  });
+}
+
+const mostCounted = 20; // notes that wait; more are "20+"
+
+export interface WaitingNotes {
+  count: string;
+  since: string; // when the newest was proposed
+}
+
+/** How many notes wait for the person; null: none does. */
+export function useWaitingNotes(every = 60_000): WaitingNotes | null {
+  const list = useQuery({ queryKey: palaceKeys.waiting, queryFn: ({ signal }) => ask('palaceNotes', { query: { state: 'proposed', limit: mostCounted }, signal, once: true }), refetchInterval: every, staleTime: every }).data;
+  if (!list || list.data.length === 0) return null;
+  return { count: list.next_cursor ? `${mostCounted}+` : String(list.data.length), since: list.data[0]!.made_at };
+}
+
+/** Policies of the capture proxy that the person can see. */
+export function usePolicies(enabled: boolean) {
+  return useQuery({ queryKey: palaceKeys.policies, queryFn: async ({ signal }) => (await ask('listArtifacts', { query: { type: 'policy.palace', status: 'active', limit: 100 }, signal })).data, enabled });
+}
+
 const changed = () => queryClient.invalidateQueries({ queryKey: palaceKeys.all });
 
 export async function setTier(id: string, tier: Body<'setPalaceTier'>['tier']): Promise<void> {
@@ -199,4 +235,11 @@ export async function openEpoch(lineage: string, open: boolean): Promise<void> {
 /** What became of a block, and who did it; the newest first. */
 export function useEvents(block: string) {
   return useQuery({ queryKey: palaceKeys.events(block), queryFn: async ({ signal }) => (await ask('palaceEvents', { query: { block, limit: 100 }, signal })).data });
+}
+
+/** Keeps a note, whose blocks are LONG then, or drops it. */
+export async function decideNote(id: string, keep: boolean): Promise<Note> {
+  const note = await ask(keep ? 'keepPalaceNote' : 'dismissPalaceNote', { path: { id } });
+  await changed();
+  return note;
 }

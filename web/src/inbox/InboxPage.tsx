@@ -63,11 +63,11 @@ function Row({ one }: { one: Waiting }) {
     <li data-state={one.kind === 'program' ? undefined : 'wait'}>
       <span className="dot" aria-hidden="true" />
       <div className="row-main">
-        <Link href={one.href}>{told(one.text)}</Link>
+        <Link href={one.href}>{one.kind === 'notes' ? words.notesWait(one.text) : told(one.text)}</Link>
         <p className="hint">{[words[one.kind], one.about, one.since && stamp(one.since, new Date(), locale)].filter(Boolean).join(' · ')}</p>
       </div>
       <Link href={one.href} className="button" aria-hidden="true" tabIndex={-1}>
-        {one.kind === 'program' ? words.look : one.kind === 'decision' || one.kind === 'lesson' ? words.decide : words.answer}
+        {one.kind === 'program' ? words.look : one.kind === 'decision' || one.kind === 'lesson' || one.kind === 'notes' ? words.decide : words.answer}
       </Link>
     </li>
   );

@@ -1,15 +1,16 @@
-// What waits for the person, wherever it is: one list of three kinds. What waits for a
+// What waits for the person, wherever it is: one list of several kinds. What waits for a
 // program is apart: its person can do nothing about it but skip it.
 
 import { useQuery } from '@tanstack/react-query';
 import { ask } from '../api/ask.ts';
 import { changeKeys, type OpenQuestion } from '../api/changes.ts';
 import type { LearnedAdapter } from '../api/learning.ts';
+import { useWaitingNotes, type WaitingNotes } from '../api/palace.ts';
 
 export interface Waiting {
   key: string;
-  kind: 'question' | 'runQuestion' | 'decision' | 'lesson' | 'program';
-  text: string;
+  kind: 'question' | 'runQuestion' | 'decision' | 'lesson' | 'notes' | 'program';
+  text: string; // of notes how many there are
   about: string; // what its run was asked; '' where nobody knows
   since: string; // when it began to wait; '' where nobody knows
   href: string;
@@ -27,16 +28,20 @@ function useQuestions(): OpenQuestion[] | undefined {
 export function useWaitingList(): Waiting[] {
   const questions = useQuestions();
   const learning = useQuery({ queryKey: ['learning', 'waits'], queryFn: ({ signal }) => ask('learning', { signal, once: true }), staleTime: 60_000 }).data;
-  return waitingList(questions ?? [], learning?.adapters ?? []);
+  return waitingList(questions ?? [], learning?.adapters ?? [], useWaitingNotes());
 }
 
-/** The questions of runs, and the adapters of one's own that wait for one's decision and ask by no question. */
-export function waitingList(questions: OpenQuestion[], adapters: LearnedAdapter[]): Waiting[] {
+/**
+ * The questions of runs, the adapters of one's own that wait for one's decision and ask by no
+ * question, and the notes that models propose: those are one row, for they come by the dozen.
+ */
+export function waitingList(questions: OpenQuestion[], adapters: LearnedAdapter[], notes: WaitingNotes | null): Waiting[] {
   const asked = new Set(questions.map((one) => one.patch_id));
   const lessons = adapters.filter(({ patch }) => patch?.may_decide && !asked.has(patch.id));
   return [
     ...questions.filter((one) => one.waits_for === 'person' && !watched(one)).map(ofQuestion),
     ...lessons.map((one): Waiting => ({ key: one.id, kind: 'lesson', text: one.name, about: '', since: '', href: '/settings/learning' })),
+    ...(notes ? [{ key: 'notes', kind: 'notes', text: notes.count, about: '', since: notes.since, href: '/operate/palace/notes' } satisfies Waiting] : []),
   ].toSorted((a, b) => b.since.localeCompare(a.since));
 }
 

@@ -11,6 +11,8 @@ import { Chooser } from '../operate/Listing.tsx';
 import { Ago, Loading, Trouble } from '../operate/parts.tsx';
 import { tokens, typeOf, types, type Type } from './figures.ts';
 import { Force } from './Force.tsx';
+import { HistoryNotes, useHistoryNotes } from './Notes.tsx';
+import { useNoteWords } from './noteWords.ts';
 import { Trail, useTitle } from './parts.tsx';
 import { everything, rowsOf, type Filter } from './rows.ts';
 import { Rows } from './Rows.tsx';
@@ -42,6 +44,8 @@ function Shown({ timeline, lineages }: { timeline: Timeline; lineages: Lineage[]
   useTitle(name);
   const view = useView(lineage.id || undefined);
   const epochs = useEpochs(lineage.id || undefined);
+  const notes = useHistoryNotes(lineage.id);
+  const noted = useNoteWords();
   const last = blocks.at(-1)?.exchange;
   const facts = [agent.name, agent.project, lineage.model, words.blocks(count(blocks.length, locale)), words.tokensOf(tokens(lineage.input_tokens + lineage.output_tokens, locale))].filter(Boolean);
   return (
@@ -62,6 +66,11 @@ function Shown({ timeline, lineages }: { timeline: Timeline; lineages: Lineage[]
           <Folding title={words.historiesTitle} note={String(lineages.length || 1)}>
             <Histories agent={agent.agent_id} lineages={lineages} shown={lineage.id} />
           </Folding>
+          {notes.length > 0 && (
+            <Folding title={noted.notes} note={String(notes.length)}>
+              <HistoryNotes notes={notes} />
+            </Folding>
+          )}
           {view.data && (
             <Folding title={words.force}>
               <Force lineage={lineage.id} view={view.data} />

@@ -1,6 +1,6 @@
 // What tests of the palace's pages show.
 
-import type { Agent, Block, Costs, Epoch, Lineage, Usage } from '../api/palace.ts';
+import type { Agent, Block, Costs, Epoch, Lineage, Note, Usage } from '../api/palace.ts';
 
 export const usageFixture: Usage = { input_tokens: 10, cache_read_tokens: 70, cache_write_5m_tokens: 20, cache_write_1h_tokens: 0, output_tokens: 5 };
 
@@ -63,4 +63,8 @@ export function epochFixture(of: Partial<Epoch> = {}): Epoch {
 
 export function costsFixture(of: Partial<Costs> = {}): Costs {
   return { ...usageFixture, days: [], exchanges: 2, unpriced: 0, at_list_price: false, usd: 0.5, misses: [], ruler: { p50: 0.01, p90: 0.03, exchanges: 40, told: true }, saved: { exchanges: 0, paid_usd: null, raw_usd: null, low_usd: null, high_usd: null }, ...of };
+}
+
+export function noteFixture(of: Partial<Note> = {}): Note {
+  return { id: 'n1', lineage: 'l1', agent_id: 1, says: 'Tests run with -race.', blocks: ['b1'], sources: [blockFixture()], model: 'qwen3:4b', state: 'proposed', made_at: '2026-11-28T12:00:00Z', decided_at: null, ...of };
 }

@@ -2,8 +2,10 @@
 
 import { useEffect, type ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useWaitingNotes } from '../api/palace.ts';
 import { useWords } from '../i18n/index.ts';
 import { CopyButton } from '../shell/CopyButton.tsx';
+import { useNoteWords } from './noteWords.ts';
 import { usePalaceWords } from './words.ts';
 
 /** The title of the window while a page is open. */
@@ -16,14 +18,16 @@ export function useTitle(name: string): void {
 
 interface HeadProps {
   title: string;
-  here: 'agents' | 'cost';
+  here: 'agents' | 'notes' | 'cost';
   lead: string;
   children?: ReactNode;
 }
 
-/** The head of the two pages that stand beside each other. */
+/** The head of the pages that stand beside each other. */
 export function Head({ title, here, lead, children }: HeadProps) {
   const words = usePalaceWords();
+  const noted = useNoteWords();
+  const waits = useWaitingNotes(live);
   useTitle(title);
   return (
     <header className="palace-head">
@@ -32,6 +36,15 @@ export function Head({ title, here, lead, children }: HeadProps) {
         <nav className="palace-parts" aria-label={words.parts}>
           <Link href="/operate/palace" aria-current={here === 'agents' ? 'page' : undefined}>
             {words.agents}
+          </Link>
+          <Link href="/operate/palace/notes" aria-current={here === 'notes' ? 'page' : undefined}>
+            {noted.notes}
+            {waits && (
+              <b className="count" title={noted.waiting(waits.count)}>
+                {waits.count}
+                <span className="hidden">{noted.waiting(waits.count)}</span>
+              </b>
+            )}
           </Link>
           <Link href="/operate/palace/cost" aria-current={here === 'cost' ? 'page' : undefined}>
             {words.cost}
@@ -43,6 +56,8 @@ export function Head({ title, here, lead, children }: HeadProps) {
     </header>
   );
 }
+
+const live = 15_000; // how often it is asked what waits, while a page of these is open
 
 /** Where a page stands, and the way back. */
 export function Trail({ steps }: { steps: readonly (readonly [href: string, name: string])[] }) {

@@ -3,3 +3,4 @@
 import './palace.css';
 import './timeline.css';
 import './block.css';
+import './notes.css';
