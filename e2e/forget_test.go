@@ -331,6 +331,11 @@ func (h shared) written() string {
 	ctx := h.t.Context()
 	db, done := h.connect()
 	defer done()
+	// The lane's commits do not wait until they are written; one that does takes with it
+	// all that were before.
+	if _, err := db.Exec(ctx, `SET synchronous_commit = on; SELECT pg_logical_emit_message(true, 'read', '')`); err != nil {
+		h.t.Fatal(err)
+	}
 	parts, err := collect(ctx, db, `
 SELECT concat_ws(' ', current_setting('data_directory') || '/pg_wal/' || pg_walfile_name(at), 
   CASE WHEN at = first THEN (pg_walfile_name_offset('`+h.since+`')).file_offset ELSE 0 END,
