@@ -61,7 +61,7 @@ var floors = map[string]int{
 // beside is what serves tests, scripts and generation only: no floor, and no
 // package of the house may import it.
 var beside = []string{
-	"internal/arch", "internal/capture/capturetest", "internal/lora/kernels/asm", "internal/backends/backendstest", "internal/store/storetest", "internal/model/modeltest", "internal/speech/speechtest", "internal/data/datatest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest", "artifacts/artifactstest",
+	"internal/arch", "internal/capture/capturetest", "internal/leaktest", "internal/lora/kernels/asm", "internal/backends/backendstest", "internal/store/storetest", "internal/model/modeltest", "internal/speech/speechtest", "internal/data/datatest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest", "artifacts/artifactstest",
 	"internal/store/postgres/postgrestest", "internal/store/sqlite/sqlitetest",
 	"workflows/internal/record", "scripts/", "web/e2e", "e2e",
 }

@@ -8,16 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"liminal/internal/cache"
 	"liminal/internal/inproc"
+	"liminal/internal/leaktest"
 	"liminal/internal/quota"
 	"liminal/internal/store/storetest"
 	"liminal/internal/stream"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func open(t testing.TB, o inproc.Options) *inproc.Memory {
 	m := inproc.New(o)

@@ -5,17 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"liminal/internal/cache"
 	"liminal/internal/id"
+	"liminal/internal/leaktest"
 	"liminal/internal/quota"
 	"liminal/internal/store/storetest"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // busy is how long Redis may take to answer where that is not what is tested:
 // a busy machine pauses for seconds.

@@ -13,14 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"liminal/internal/fault"
+	"liminal/internal/leaktest"
 	"liminal/internal/lora/llm"
 	"liminal/internal/lora/serve"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 var shape = llm.NewConfig(2, 64, 4, 2, 96, 120, 256)
 

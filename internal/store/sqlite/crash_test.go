@@ -11,12 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"liminal/internal/chat"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/leaktest"
 	"liminal/internal/run"
 	"liminal/internal/store"
 	"liminal/internal/store/sqlite"
@@ -32,7 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m)
+	leaktest.Main(m)
 }
 
 // Requirements: CHAT-16, CHAT-28
