@@ -10,6 +10,9 @@ async function shot(page: Page, name: string): Promise<void> {
   if (process.env['SHOTS']) await page.screenshot({ path: `${process.env['SHOTS']}/palace-${name}.png` });
 }
 
+// What one captured the next look at.
+test.describe.configure({ mode: 'serial' });
+
 let owner = ''; // the first account: what is captured is its
 
 async function asOwner(page: Page, address: string): Promise<void> {
@@ -151,9 +154,16 @@ test('what a model proposes to keep of a history that has ended waits for its pe
   await page.goto('/inbox');
   await page.getByRole('link', { name: '2 notes wait for you' }).click();
 
-  // The buttons go with the decision and the focus with what came of it; the note stays where it was.
+  // The buttons go with the decision and the focus with what came of it; the note is where it was.
   const [second, first] = [notes.nth(0), notes.nth(1)];
   await expect(first).toContainText('Keeping it makes its block Long');
+  // The list is read again before the answer is there, and is without the note.
+  await page.route('**/v1/palace/notes/*/keep', async (route) => {
+    const answer = await route.fetch();
+    await page.waitForResponse((one) => one.url().includes('/v1/palace/notes?'));
+    await expect(notes).toHaveCount(1);
+    await route.fulfill({ response: answer });
+  }, { times: 1 });
   await first.getByRole('button', { name: 'Keep' }).press('Enter');
   await expect(first.getByRole('status')).toBeFocused();
   await expect(first.getByRole('status')).toContainText('Kept.');

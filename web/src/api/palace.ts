@@ -237,9 +237,8 @@ export function useEvents(block: string) {
   return useQuery({ queryKey: palaceKeys.events(block), queryFn: async ({ signal }) => (await ask('palaceEvents', { query: { block, limit: 100 }, signal })).data });
 }
 
-/** Keeps a note, whose blocks are LONG then, or drops it. */
-export async function decideNote(id: string, keep: boolean): Promise<Note> {
-  const note = await ask(keep ? 'keepPalaceNote' : 'dismissPalaceNote', { path: { id } });
+/** Keeps a note, whose blocks are LONG then, or drops it. What became of it is told before lists without it come in. */
+export async function decideNote(id: string, keep: boolean, told: (note: Note) => void): Promise<void> {
+  told(await ask(keep ? 'keepPalaceNote' : 'dismissPalaceNote', { path: { id } }));
   await changed();
-  return note;
 }

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { flushSync } from 'react-dom';
 import { Link } from 'wouter';
 import { useAttempt } from '../account/useAttempt.ts';
@@ -22,16 +22,17 @@ export function NoteItem({ note, onDecided, beside }: { note: Note; onDecided(no
   const words = usePalaceWords();
   const noted = useNoteWords();
   const attempt = useAttempt();
-  const outcome = useRef<HTMLParagraphElement>(null);
-  const says = `note-${note.id}`;
+  const [says, outcome] = [`note-${note.id}`, `outcome-${note.id}`];
 
-  // The buttons go with the decision, and the focus with what came of it.
+  // The buttons go with the decision, and the focus with what came of it. A list that is
+  // read again meanwhile may have had no such note: then another one of it is on the page.
   async function decide(keep: boolean) {
-    await attempt.go(async () => {
-      const now = await decideNote(note.id, keep);
-      flushSync(() => onDecided(now));
-      outcome.current?.focus();
-    });
+    await attempt.go(() =>
+      decideNote(note.id, keep, (now) => {
+        flushSync(() => onDecided(now));
+        document.getElementById(outcome)?.focus();
+      }),
+    );
   }
 
   const act = (name: string, keep: boolean, main: boolean) => (
@@ -52,7 +53,7 @@ export function NoteItem({ note, onDecided, beside }: { note: Note; onDecided(no
       <Sources list={note.sources} beside={beside} />
       {note.state === 'proposed' && <Price note={note} />}
       {note.state !== 'proposed' && (
-        <p ref={outcome} role="status" tabIndex={-1} className="hint note-outcome">
+        <p id={outcome} role="status" tabIndex={-1} className="hint note-outcome">
           {note.state === 'kept' ? `${noted.kept(note.sources.length)} ${noted.keptMore}` : noted.dropped}
         </p>
       )}
