@@ -154,10 +154,12 @@ func (s *Store) DropShare(ctx context.Context, v identity.Viewer, shareID string
 		if err := s.visibly(tx, gone.OwnerID, gone.Kind, gone.ObjectID); err != nil || gone.Kind != sharing.Context {
 			return err
 		}
+		// An error, though nobody is given it: so its sentence is held to have a German one.
+		why := fault.New(fault.Conflict, "The context was taken back from who added this while it was being read.").Message
 		_, err := tx.Exec(`UPDATE document SET status = 'failed', error = @why, updated_at = @now WHERE context_id = @context AND status IN ('waiting', 'reading')
 			AND user_id <> @user AND NOT EXISTS (SELECT 1 FROM share h JOIN app_user r ON r.id = document.user_id
 				WHERE h.context_id = document.context_id AND h.may_write AND (h.grantee_user_id = r.id OR h.tenant_id = r.tenant_id))`,
-			Args{"context": gone.ObjectID, "user": gone.OwnerID, "now": s.now(), "why": fault.New(fault.Conflict, "The context was taken back from who added this while it was being read.").Message})
+			Args{"context": gone.ObjectID, "user": gone.OwnerID, "now": s.now(), "why": why})
 		return err
 	})
 }
