@@ -31,5 +31,9 @@ export default defineConfig({
   test: {
     environment: 'happy-dom',
     include: ['src/**/*.test.{ts,tsx}'],
+    setupFiles: ['src/settled.ts'],
+    // A busy machine lets anything stand still.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
