@@ -43,7 +43,7 @@ type NoteFilter struct {
 	Lineage string
 }
 
-// Draft is a note as a model writes it, with display ids of the window it was asked about.
+// Draft is a note as a model writes it, with numbers of the window it was asked about.
 type Draft struct {
 	Says   string `json:"says"`
 	Blocks []int  `json:"blocks"`

@@ -84,7 +84,7 @@ func chatMessage(body []byte, at capture.Span) (out []part) {
 		}
 	}
 	if role == "tool" || role == "function" {
-		return append(out, partOf(map[string]any{"type": "tool_result", "tool_use_id": result, "content": textOf(decoded(body[content.From:content.To]))}, "user", at))
+		return append(out, partOf(chatResult(map[string]any{"tool_call_id": result, "content": decoded(body[content.From:content.To])}), "user", at))
 	}
 	if text, ok := decoded(body[reasoning.From:reasoning.To]).(string); ok && text != "" {
 		out = append(out, partOf(map[string]any{"type": "thinking", "thinking": text}, role, reasoning))
@@ -215,10 +215,9 @@ func readResponses(body []byte) (a asked) {
 
 // itemParts are the parts of an item of a response's input or output.
 func itemParts(body []byte, item map[string]any, at capture.Span) (out []part) {
-	text := func(name string) string { s, _ := item[name].(string); return s }
-	kind, role := text("type"), text("role")
-	switch {
-	case kind == "message", kind == "" && role != "":
+	kind, _ := item["type"].(string)
+	role, _ := item["role"].(string)
+	if kind == "message" || kind == "" && role != "" {
 		if role == "" {
 			role = "assistant"
 		}
@@ -228,6 +227,16 @@ func itemParts(body []byte, item map[string]any, at capture.Span) (out []part) {
 			}
 		}
 		return nil
+	}
+	v, of := itemValue(item)
+	return append(out, partOf(v, of, at))
+}
+
+// itemValue is an item that is no message, in Anthropic's terms, and the role of who says
+// it.
+func itemValue(item map[string]any) (v map[string]any, role string) {
+	text := func(name string) string { s, _ := item[name].(string); return s }
+	switch kind := text("type"); {
 	case kind == "reasoning":
 		// It is sent again with what is encrypted of it, and without its id where the
 		// backend keeps nothing.
@@ -235,9 +244,9 @@ func itemParts(body []byte, item map[string]any, at capture.Span) (out []part) {
 		if sign == "" {
 			sign = text("id")
 		}
-		return append(out, partOf(map[string]any{"type": "thinking", "thinking": textOf(item["summary"]) + textOf(item["content"]), "signature": sign}, "assistant", at))
+		return map[string]any{"type": "thinking", "thinking": textOf(item["summary"]) + textOf(item["content"]), "signature": sign}, "assistant"
 	case strings.HasSuffix(kind, "_call_output"):
-		return append(out, partOf(map[string]any{"type": "tool_result", "tool_use_id": text("call_id"), "content": outputOf(item["output"])}, "user", at))
+		return map[string]any{"type": "tool_result", "tool_use_id": text("call_id"), "content": outputOf(item["output"])}, "user"
 	case strings.HasSuffix(kind, "_call"):
 		id, name, input := text("call_id"), text("name"), text("arguments")+text("input")
 		if id == "" { // of a tool that the backend runs itself
@@ -250,9 +259,44 @@ func itemParts(body []byte, item map[string]any, at capture.Span) (out []part) {
 			raw, _ := json.Marshal(item["action"]) // of what was JSON
 			input = string(raw)
 		}
-		return append(out, partOf(useOf(id, name, input), "assistant", at))
+		return useOf(id, name, input), "assistant"
+	default:
+		return map[string]any{"type": kind, "item": item}, text("role")
 	}
-	return append(out, partOf(map[string]any{"type": kind, "item": item}, role, at))
+}
+
+// inTerms is what the JSON of a block says, in Anthropic's terms, whichever protocol it
+// came in.
+func inTerms(raw []byte) any {
+	whole := decoded(raw)
+	v, ok := whole.(map[string]any)
+	if !ok {
+		return whole
+	}
+	kind, _ := v["type"].(string)
+	role, _ := v["role"].(string)
+	_, function := v["function"].(map[string]any)
+	_, custom := v["custom"].(map[string]any)
+	switch {
+	case role == "tool", role == "function":
+		return chatResult(v)
+	case function, custom:
+		var c chatCall
+		_ = json.Unmarshal(raw, &c) // then one without a name
+		return c.use()
+	case kind == "message":
+		return map[string]any{"type": "text", "text": textOf(v["content"])}
+	case kind == "reasoning", strings.HasSuffix(kind, "_call"), strings.HasSuffix(kind, "_call_output"):
+		v, _ = itemValue(v)
+		return v
+	}
+	return contentPart(v)
+}
+
+// chatResult is a message of chat completions that is the result of a tool.
+func chatResult(message map[string]any) map[string]any {
+	use, _ := message["tool_call_id"].(string) // without it, of no use
+	return map[string]any{"type": "tool_result", "tool_use_id": use, "content": textOf(message["content"])}
 }
 
 // outputOf is the content of a result: a text, or parts as they are.

@@ -174,14 +174,12 @@ func (p *Planner) All(ctx context.Context, v identity.Viewer) error {
 }
 
 // Plan asks the policy of a lineage what could be set aside of it now, and keeps that:
-// in the store, and where the policy lets views be, for the proxy.
+// in the store, and where the policy lets views be, for the proxy. Of a lineage in
+// OpenAI's protocol nothing is set aside: the policy marks it, and a model may be asked.
 func (p *Planner) Plan(ctx context.Context, v identity.Viewer, lineage string) (Planned, error) {
 	l, err := p.Library.PalaceLineage(ctx, v, lineage)
 	if err != nil {
 		return Planned{}, err
-	}
-	if strings.HasPrefix(l.Key, openAIKeys) { // there are no views of it
-		return Planned{Lineage: l.ID}, nil
 	}
 	out, policy, err := p.pinned(ctx, v, l)
 	if err != nil {
@@ -193,6 +191,10 @@ func (p *Planner) Plan(ctx context.Context, v identity.Viewer, lineage string) (
 	}
 	if err := p.mark(ctx, v, policy, blocks, list); err != nil {
 		return out, err
+	}
+	if strings.HasPrefix(l.Key, openAIKeys) { // there are no views of it
+		p.ask(ctx, v, l, policy)
+		return Planned{Lineage: l.ID}, nil
 	}
 	totals, err := p.Library.PalaceTotals(ctx, v)
 	if err != nil {
@@ -328,7 +330,7 @@ func (p *Planner) blocks(ctx context.Context, v identity.Viewer, l Lineage) ([]v
 func current(read view.Block, b Block) view.Block {
 	now := seenBy(b)
 	read.Display, read.Channels, read.Tier, read.Starred, read.Person = now.Display, now.Channels, now.Tier, now.Starred, now.Person
-	read.Role, read.Tool = now.Role, now.Tool
+	read.Role, read.Tool, read.Away = now.Role, now.Tool, now.Away
 	return read
 }
 

@@ -219,7 +219,7 @@ func (l *Library) AskEpoch(ctx context.Context, v identity.Viewer, lineage strin
 // seenBy is a block as rules see it, without what it says.
 func seenBy(b Block) view.Block {
 	out := view.Block{
-		UUID: b.UUID, Display: -1, Type: string(b.Type), Role: b.Role, Tool: b.Tool, Scope: b.Scope, Project: b.Project, Tokens: b.Tokens, Bytes: b.Size, At: b.CreatedAt,
+		UUID: b.UUID, Display: -1, Away: !b.Active, Type: string(b.Type), Role: b.Role, Tool: b.Tool, Scope: b.Scope, Project: b.Project, Tokens: b.Tokens, Bytes: b.Size, At: b.CreatedAt,
 		Channels: b.Channels, Tier: view.Tier(b.Tier), Starred: b.Starred, Person: b.Wish,
 	}
 	if b.DisplayID != nil {
@@ -231,6 +231,6 @@ func seenBy(b Block) view.Block {
 // read is a block as rules see it, with what it says.
 func (c Content) read(b Block) view.Block {
 	out := seenBy(b)
-	out.Read(c.JSON)
+	out.Take(inTerms(c.JSON))
 	return out
 }

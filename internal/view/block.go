@@ -11,7 +11,8 @@ import (
 // Block is a part of a message, as far as rules and plans need to know it.
 type Block struct {
 	UUID    string
-	Display int // -1: it has none
+	Display int  // -1: it has none
+	Away    bool // put away: nobody is shown it
 	Type    string
 	Role    string
 	Tool    string // of a use, and of its result
@@ -40,12 +41,13 @@ type Block struct {
 }
 
 // Read takes over what the JSON of a block of content says.
-func (b *Block) Read(raw []byte) {
-	v, ok := Decoded(raw).(map[string]any)
+func (b *Block) Read(raw []byte) { b.Take(Decoded(raw)) }
+
+// Take takes over what a block of content says, in Anthropic's terms.
+func (b *Block) Take(content any) {
+	v, ok := content.(map[string]any)
 	if !ok {
-		if text, is := Decoded(raw).(string); is {
-			b.Text = text
-		}
+		b.Text, _ = content.(string)
 		return
 	}
 	text := func(name string) string { s, _ := v[name].(string); return s }

@@ -30,7 +30,7 @@ type Window struct {
 
 // Shown is a block of a window.
 type Shown struct {
-	ID       int      `json:"id"` // its display id
+	ID       int      `json:"id"` // its display id, or a number that no other block of the window has
 	UUID     string   `json:"-"`
 	Type     string   `json:"type"`
 	Tool     string   `json:"tool,omitempty"`
@@ -44,8 +44,8 @@ type Shown struct {
 // unasked are blocks that are in every request, whatever anybody wishes.
 var unasked = []string{"System", "Tools", "Thinking"}
 
-// Window is what a model is asked of a history: its last blocks that have a display id,
-// as many as the policy says. What opens doors is kept out of it.
+// Window is what a model is asked of a history: its last blocks, as many as the policy
+// says. What was put away and what opens doors are kept out of it.
 func (p *Policy) Window(blocks []Block) Window {
 	return window(blocks, p.Classifier.Window, func(b *Block) bool { return !slices.Contains(unasked, b.Type) })
 }
@@ -53,12 +53,12 @@ func (p *Policy) Window(blocks []Block) Window {
 // window is the last blocks of those that are meant.
 func window(blocks []Block, most int, meant func(*Block) bool) Window {
 	h := historyOf(blocks)
-	open := slices.DeleteFunc(slices.Clone(blocks), func(b Block) bool { return b.Display < 0 || slices.Contains(b.Channels, ChannelSecret) })
+	open := slices.DeleteFunc(slices.Clone(blocks), func(b Block) bool { return !b.open() })
 	at := Focus{}.of(open)
 	w := Window{Task: beginning(at.Task, mostTaskShown), Channels: append([]string{}, at.Channels...), Tool: at.Tool, Blocks: []Shown{}}
 	for i := len(blocks) - 1; i >= 0 && len(w.Blocks) < most; i-- {
 		b := &blocks[i]
-		if b.Display < 0 || !meant(b) || slices.Contains(b.Channels, ChannelSecret) {
+		if !b.open() || !meant(b) {
 			continue
 		}
 		w.Blocks = append(w.Blocks, Shown{
@@ -66,6 +66,7 @@ func window(blocks []Block, most int, meant func(*Block) bool) Window {
 		})
 	}
 	slices.Reverse(w.Blocks)
+	w.number()
 	each := max(leastShown, min(mostShown, mostShownAll/max(1, len(w.Blocks))))
 	for i := range w.Blocks {
 		w.Blocks[i].Text = beginning(w.Blocks[i].Text, each)
@@ -73,7 +74,29 @@ func window(blocks []Block, most int, meant func(*Block) bool) Window {
 	return w
 }
 
-// IDs are the display ids that an answer may name.
+// open reports whether a block may be shown.
+func (b *Block) open() bool { return !b.Away && !slices.Contains(b.Channels, ChannelSecret) }
+
+// number gives the blocks that have no display id, as when all of those are taken, the
+// lowest numbers that no block of the window has.
+func (w Window) number() {
+	taken := map[int]bool{}
+	for _, b := range w.Blocks {
+		taken[b.ID] = true
+	}
+	free := 0
+	for i := range w.Blocks {
+		if w.Blocks[i].ID >= 0 {
+			continue
+		}
+		for taken[free] {
+			free++
+		}
+		w.Blocks[i].ID, taken[free] = free, true
+	}
+}
+
+// IDs are the numbers that an answer may name.
 func (w Window) IDs() []int {
 	ids := make([]int, len(w.Blocks))
 	for i, b := range w.Blocks {
@@ -82,7 +105,8 @@ func (w Window) IDs() []int {
 	return ids
 }
 
-// UUIDs are the blocks of display ids: those of the window, whoever has the ids later.
+// UUIDs are the blocks of numbers: those of the window, whoever has such a display id
+// later.
 func (w Window) UUIDs(ids []int) (list []string) {
 	for _, n := range ids {
 		if i := slices.IndexFunc(w.Blocks, func(b Shown) bool { return b.ID == n }); i >= 0 {

@@ -34,7 +34,7 @@ func TestTheWindowIsTheLastBlocksWithoutSecrets(t *testing.T) {
 	use.Tool, use.Use, use.Path, result.Use = "Read", "t1", "auth.go", "t1"
 	result.Channels = []string{"auth"}
 	hidden, away := block(6, "User", "user", "my key is [key]"), block(-1, "User", "user", "put away")
-	hidden.Channels = []string{view.ChannelSecret}
+	hidden.Channels, away.Away = []string{view.ChannelSecret}, true
 	blocks := []view.Block{
 		block(0, "System", "system", "be kind"), block(1, "User", "user", "old"), block(2, "User", "user", "look at  the\nauth module"), block(3, "Thinking", "assistant", "hm"),
 		use, result, away, hidden, block(7, "Assistant", "assistant", "done"),
@@ -62,6 +62,29 @@ func TestTheWindowIsTheLastBlocksWithoutSecrets(t *testing.T) {
 		if strings.Contains(text, not) {
 			t.Errorf("%s is in %s", not, text)
 		}
+	}
+}
+
+// Where all display ids are taken the blocks of a window are numbered all the same, each
+// with a number of its own, and an answer means them.
+//
+// Requirements: PAL-07 (a model is asked so)
+func TestABlockWithoutADisplayIDIsNumberedInItsWindow(t *testing.T) {
+	t.Parallel()
+	var blocks []view.Block
+	for i, display := range []int{-1, 1, -1, 0, -1, 9999} {
+		blocks = append(blocks, view.Block{UUID: fmt.Sprint("u", i), Display: display, Type: "User", Role: "user", Text: "hello"})
+	}
+	w := windowed(t, 5).Window(blocks)
+	if got := w.IDs(); !slices.Equal(got, []int{1, 2, 0, 3, 9999}) {
+		t.Errorf("the blocks are numbered %v", got)
+	}
+	answer, err := view.ParseAnswer("++2,9999 --3", w.IDs())
+	if err != nil || !slices.Equal(w.UUIDs(answer.Add), []string{"u2", "u5"}) || !slices.Equal(w.UUIDs(answer.Remove), []string{"u4"}) {
+		t.Errorf("the answer means %v and %v: %v", w.UUIDs(answer.Add), w.UUIDs(answer.Remove), err)
+	}
+	if blocks[2].Display != -1 {
+		t.Errorf("the block itself has the number %d", blocks[2].Display)
 	}
 }
 

@@ -1,15 +1,20 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"liminal/internal/capture/capturetest"
+	"liminal/internal/identity"
 	"liminal/internal/palace"
+	"liminal/internal/view"
 )
 
 // openAISpool is a backend of OpenAI's protocol whose exchanges are taken in.
@@ -115,6 +120,41 @@ func (p openAISpool) rounds(t *testing.T, first, second, answer string, usage pa
 	shared, err := p.PalaceShared(t.Context(), p.v)
 	need(t, err)
 	want(t, "blocks of all agents", len(shared), 2)
+	p.classified(t, v.Lineage)
+}
+
+// classified holds that a model is asked about a history as about Anthropic's, in the same
+// words, and that the policy marks it; a view there is none of.
+//
+// Requirements: PAL-08 (by a model)
+func (p openAISpool) classified(t *testing.T, l palace.Lineage) {
+	t.Helper()
+	p.Policies = parsed(t, `{"kind":"policy.palace","mode":"view","channels":[{"channel":"files","when":"tool == 'read_file'"}],"classifier":{"by":"model","model":"@near"}}`)
+	pl := p.planner()
+	var asked []string
+	pl.Ask = func(_ context.Context, _ identity.Viewer, lineage string, exchanges int, model string) error {
+		asked = append(asked, fmt.Sprint(lineage == l.ID, exchanges, model))
+		return nil
+	}
+	for range 3 {
+		need(t, pl.All(t.Context(), p.v))
+		pl.Grown([]string{l.ID})
+	}
+	want(t, "asked", strings.Join(asked, ", "), fmt.Sprint(true, l.Exchanges, "@near"))
+	q := got(p.Question(t.Context(), p.v, l.ID))(t)
+	var shown []string
+	for _, b := range q.Window.Blocks {
+		shown = append(shown, spaced(b.Type, b.Tool, b.Channels, b.Text))
+	}
+	want(t, "a model reads", strings.Join(shown, "\n"), `User  [] Read it.
+ToolUse read_file [files] {"path":"a file"}
+ToolResult read_file [files] what stands in it
+Assistant  [] `+capturetest.OpenAIAnswer)
+	c := p.reply(1, first)
+	want(t, "outcome", spaced(c.Outcome, c.Refused), "understood")
+	if _, err := os.Stat(filepath.Join(p.dir, "views", view.FileName(l.Key))); !os.IsNotExist(err) {
+		t.Errorf("the proxy is given a plan (%v)", err)
+	}
 }
 
 // says holds what the n-th block of the history says against what it should.
