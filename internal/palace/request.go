@@ -3,6 +3,7 @@ package palace
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -184,6 +185,8 @@ func shortened(s string) string {
 func kindOf(r capture.Request, a asked, body []byte) Kind {
 	path := strings.TrimSuffix(r.Path, "/")
 	switch {
+	case ownQuestion(a):
+		return Other
 	case protocolOf(r.Path) != anthropic:
 		return openAIKind(r, a)
 	case strings.HasSuffix(path, "/messages/count_tokens"):
@@ -202,6 +205,16 @@ func kindOf(r capture.Request, a asked, body []byte) Kind {
 		return Subagent
 	}
 	return Main
+}
+
+// ownLabels are what the palace's own questions to models begin with.
+var ownLabels = []string{shortened(view.Asking), shortened(view.Noting)}
+
+// ownQuestion reports whether a request is one by which the palace itself asks a model.
+// Where that is reached through the proxy, as by the settings that agents are given, the
+// question would be an agent's, and be asked about, without an end.
+func ownQuestion(a asked) bool {
+	return slices.ContainsFunc(a.system, func(p part) bool { return slices.Contains(ownLabels, p.label) })
 }
 
 // summary reports whether the last message asks for one.

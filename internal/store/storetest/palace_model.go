@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ func PalaceModel(t *testing.T, open Open) {
 	t.Run("what is no answer changes nothing and is counted", func(t *testing.T) { palaceUnheard(t, open) })
 	t.Run("after each exchange the newest window is asked about, of each history one at a time", func(t *testing.T) { palaceAsks(t, open) })
 	t.Run("of what has ended notes are proposed once, and a person keeps them", func(t *testing.T) { palaceNotes(t, open) })
+	t.Run("what the palace asks a model through its own proxy is in no history", func(t *testing.T) { palaceAsksItself(t, open) })
 	t.Run("answers are sealed with the rest, and erased with it", func(t *testing.T) { palaceAnswersSealed(t, open) })
 }
 
@@ -155,6 +157,28 @@ func palaceUnheard(t *testing.T, open Open) {
 	f := got(p.Stats(t.Context(), p.v))(t).Classifier.Model
 	want(t, "figures", spaced(f.Calls, f.Outcomes, f.Most, f.Refused), "14 map[failed:1 late:1 none:1 remote:1 unreadable:10] 1000000 for a reason")
 	want(t, "told", len(told), 14)
+}
+
+// Where the model is reached through the proxy, each question would be asked about again.
+//
+// Requirements: PAL-08 (by a model)
+func palaceAsksItself(t *testing.T, open Open) {
+	p := newSpooled(t, open)
+	quoted := func(text string) string { return string(got(json.Marshal(text))(t)) }
+	asking, noting := quoted(view.Asking), quoted(view.Noting+"\n\nAnswer as JSON.")
+	ids := []string{
+		p.say(passed{session: "a", body: `{"model":"m","system":` + asking + `,"messages":[` + user("<data>") + `]}`, answer: events(textBlock("++1"))}),
+		p.say(passed{session: "b", body: `{"model":"m","system":[{"type":"text","text":` + noting + `,"cache_control":{"type":"ephemeral"}}],"messages":[` + user("<data>") + `]}`, answer: events(textBlock("{}"))}),
+		p.say(passed{path: "/openai/v1/chat/completions", body: `{"model":"m","messages":[{"role":"system","content":` + asking + `},{"role":"user","content":"<data>"}]}`, answer: `{}`, kind: "application/json"}),
+		p.say(passed{path: "/openai/v1/responses", body: `{"model":"m","instructions":` + noting + `,"input":"<data>"}`, answer: `{}`, kind: "application/json"}),
+	}
+	p.say(passed{session: "c", body: request(user("You decide what a coding agent goes on to see?")), answer: events(textBlock("No."))})
+	p.take()
+	for _, id := range ids {
+		e := got(p.PalaceExchange(t.Context(), p.v, id))(t)
+		want(t, "kind", spaced(e.Kind, e.LineageID), "other")
+	}
+	want(t, "agents", len(got(p.PalaceAgents(t.Context(), p.v))(t)), 1)
 }
 
 // Requirements: PAL-02 (classifies), PAL-08 (by a model)
