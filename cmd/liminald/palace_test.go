@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"liminal/internal/capture"
 	"liminal/internal/capture/capturetest"
 	"liminal/internal/capture/proxy"
+	"liminal/internal/model"
 )
 
 // palaceAgent makes the test binary be an agent that `palace run` starts. What it
@@ -197,6 +199,28 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(dir, "agents.json"))
 	if err != nil || bytes.Contains(raw, []byte("plt_")) || !bytes.Contains(raw, []byte(`"editor"`)) {
 		t.Errorf("%s %v", raw, err)
+	}
+}
+
+// What is asked through the proxy goes on to wherever its backend is: a model with such an
+// address is not one that nothing leaves the machine for, as each client is given it.
+//
+// Requirements: PAL-08 (by a model)
+func TestAModelBehindThePalaceIsNotOnThisMachine(t *testing.T) {
+	t.Parallel()
+	_, _, env := palaceGround(t)
+	env = append(env, "PALACE_ADDR=127.0.0.1:19848")
+	for client, named := range map[string]string{"claude": "ANTHROPIC_BASE_URL=", "openai": "OPENAI_BASE_URL="} {
+		_, out, said := finish(t, env, "palace", "env", "--client", client, "near")
+		_, rest, ok := strings.Cut(out, named)
+		base, _, _ := strings.Cut(rest, "\n")
+		u, err := url.Parse(base)
+		if !ok || err != nil || model.IsLoopback(u) {
+			t.Errorf("%s: %q is taken for this machine (%v): %s", client, base, err, said)
+		}
+		if u.Path = "/v1"; !model.IsLoopback(u) {
+			t.Errorf("%s is taken for another machine", u)
+		}
 	}
 }
 

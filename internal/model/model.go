@@ -13,6 +13,7 @@ import (
 	"iter"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -286,8 +287,16 @@ func OnLoopback(m Model) bool {
 	return IsInProcess(m) || ok && near.OnLoopback()
 }
 
-// IsLoopback reports whether the host of a server's address is this machine.
+// capturePath begins the paths of the capture proxy (internal/capture/proxy), which is on
+// this machine and passes on what it hears to servers that are not.
+const capturePath = "/a/plt_"
+
+// IsLoopback reports whether a server is on this machine, as its address says: its host
+// is, and it is not the capture proxy.
 func IsLoopback(server *url.URL) bool {
+	if strings.HasPrefix(server.Path, capturePath) {
+		return false
+	}
 	host := server.Hostname()
 	address, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && address.Unmap().IsLoopback()

@@ -42,7 +42,7 @@ func (t palaceAsker) reply(ctx context.Context, c *tool.Call, q palace.Question,
 		r.Outcome, r.Why = palace.NoModel, "classifier.by of policy.palace is model, and there is no language model here: set one up and name it in classifier.model, or write by: rules."
 		return r, nil, nil
 	case !q.Classifier.Remote && !model.OnLoopback(m):
-		r.Outcome, r.Why = palace.NotLocal, "The model "+r.Model+" is not on the loopback address of this machine, and what agents say does not leave it: name one that is in classifier.model of policy.palace, or write remote: true there."
+		r.Outcome, r.Why = palace.NotLocal, "The model "+r.Model+" is not on the loopback address of this machine, or is reached through the capture proxy, and what agents say does not leave the machine: name one that is in classifier.model of policy.palace, or write remote: true there."
 		return r, nil, nil
 	}
 	quiet := *c
