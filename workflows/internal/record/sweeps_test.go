@@ -103,22 +103,27 @@ func TestManyWorkersKeepTheSameSchedules(t *testing.T) {
 	t.Parallel()
 	done := make(chan int, 9)
 	s := emptyStage(t, activitiestest.New(""), nil)
-	begin := func(sweeps map[string]activities.Sweep) {
+	begin := func(sweeps map[string]activities.Sweep) []*worker.Worker {
 		t.Helper()
 		var all sync.WaitGroup
-		for range 3 {
+		hired := make([]*worker.Worker, 3)
+		for i := range hired {
 			set := s.world.Set()
 			set.Sweeps = sweeps
-			all.Go(func() { s.hire(s.options(set)) })
+			all.Go(func() { hired[i] = s.hire(s.options(set)) })
 		}
 		all.Wait()
+		return hired
 	}
-	begin(map[string]activities.Sweep{"kept": nightly(time.Hour, done), "gone": nightly(time.Hour, done)})
+	before := begin(map[string]activities.Sweep{"kept": nightly(time.Hour, done), "gone": nightly(time.Hour, done)})
 	s.eventually("two schedules", func() bool { return s.every("kept") == time.Hour && s.every("gone") == time.Hour })
 	if err := s.sweep("kept").Pause(t.Context(), client.SchedulePauseOptions{Note: "by an operator"}); err != nil {
 		t.Fatal(err)
 	}
 	s.eventually("the list of schedules", func() bool { return len(s.schedules()) == 2 })
+	for _, w := range before {
+		w.Stop() // one that has not looked yet would undo what the next ones do, for an hour
+	}
 	begin(map[string]activities.Sweep{"kept": nightly(2*time.Hour, done)})
 	s.eventually("one schedule, changed", func() bool { return s.every("kept") == 2*time.Hour && s.every("gone") == 0 })
 	if d, err := s.sweep("kept").Describe(t.Context()); err != nil || !d.Schedule.State.Paused {
