@@ -202,8 +202,8 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 	}
 }
 
-// What is asked through the proxy goes on to wherever its backend is: a model with such an
-// address is not one that nothing leaves the machine for, as each client is given it.
+// The proxy passes on what it hears, so a model that is reached by an address that clients
+// are given is not on this machine, though the address is a loopback one.
 //
 // Requirements: PAL-08 (by a model)
 func TestAModelBehindThePalaceIsNotOnThisMachine(t *testing.T) {

@@ -265,9 +265,9 @@ func itemValue(item map[string]any) (v map[string]any, role string) {
 	}
 }
 
-// inTerms is what the JSON of a block says, in Anthropic's terms, whichever protocol it
+// inAnthropicTerms is what the JSON of a block says, in Anthropic's terms, whichever protocol it
 // came in.
-func inTerms(raw []byte) any {
+func inAnthropicTerms(raw []byte) any {
 	whole := decoded(raw)
 	v, ok := whole.(map[string]any)
 	if !ok {

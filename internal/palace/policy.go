@@ -231,6 +231,6 @@ func seenBy(b Block) view.Block {
 // read is a block as rules see it, with what it says.
 func (c Content) read(b Block) view.Block {
 	out := seenBy(b)
-	out.Take(inTerms(c.JSON))
+	out.ReadValue(inAnthropicTerms(c.JSON))
 	return out
 }

@@ -207,7 +207,8 @@ func kindOf(r capture.Request, a asked, body []byte) Kind {
 	return Main
 }
 
-// ownLabels are what the palace's own questions to models begin with.
+// ownLabels are what the palace's own questions to models begin with: a provider may add
+// how the answer is to look.
 var ownLabels = []string{shortened(view.Asking), shortened(view.Noting)}
 
 // ownQuestion reports whether a request is one by which the palace itself asks a model.

@@ -41,10 +41,10 @@ type Block struct {
 }
 
 // Read takes over what the JSON of a block of content says.
-func (b *Block) Read(raw []byte) { b.Take(Decoded(raw)) }
+func (b *Block) Read(raw []byte) { b.ReadValue(Decoded(raw)) }
 
-// Take takes over what a block of content says, in Anthropic's terms.
-func (b *Block) Take(content any) {
+// ReadValue takes over what a decoded block of content says, in Anthropic's terms.
+func (b *Block) ReadValue(content any) {
 	v, ok := content.(map[string]any)
 	if !ok {
 		b.Text, _ = content.(string)
